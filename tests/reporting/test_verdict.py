@@ -153,9 +153,9 @@ def test_equal_scores_and_scores_that_are_not_percent() -> None:
         ((SHOWN, NOT), " and is shown to be better than B, but is not told apart from C."),
         ((NOT, NOT), ", but is not told apart from B and C."),
         ((EQUAL, NOT), ", but is equal within the margin to B; is not told apart from C."),
-        ((FEW, FEW), ", but there are too few sentences to compare it with B and C."),
-        ((SHOWN, FEW), " and is shown to be better than B, but there are too few sentences to compare it with C."),
-        ((NOT, FEW), ", but is not told apart from B; there are too few sentences to compare it with C."),
+        ((FEW, FEW), ", but cannot be told from B and C with so few sentences."),
+        ((SHOWN, FEW), " and is shown to be better than B, but cannot be told from C with so few sentences."),
+        ((NOT, FEW), ", but is not told apart from B; cannot be told from C with so few sentences."),
         ((SHOWN, OPPOSITE), " and is shown to be better than B, but is shown to be worse than C."),
     ],
 )  # fmt: skip
@@ -171,8 +171,8 @@ def test_the_best_of_three_systems(states: tuple[State, State], said: str) -> No
         (((SHOWN, NOT), (SHOWN, NOT)), " For data sets like these, it is not told apart from B and C."),
         (
             ((SHOWN, SHOWN), (SHOWN, FEW)),
-            " For data sets like these, it is shown to be better than B, but there are too few data sets like these to "
-            "compare it with C.",
+            " For data sets like these, it is shown to be better than B, but cannot be told from C with so few data "
+            "sets.",
         ),
     ],
 )
@@ -190,7 +190,7 @@ def test_the_best_on_these_data_sets_and_on_others(states: tuple[tuple[State, St
 
 def test_where_only_neighbours_are_compared_the_next_is_named() -> None:
     claims = (claim("A", "B", SHOWN), claim("B", "C", NOT))
-    expected = "A has the best LAS and is shown to be better than the next, B."
+    expected = "A has the best LAS and is shown to be better than B."
     assert str(claims_headline(Verdict(claims, systems=3))) == expected
 
 

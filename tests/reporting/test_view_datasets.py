@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deadheat.charts.comparisons import IntervalRow
-from deadheat.reporting.model import DAGGER, Figure, Table, Verdict
+from deadheat.reporting.model import CIRCLE, DAGGER, Figure, Table, Verdict
 from deadheat.reporting.report import report
 from deadheat.reporting.views import headline, view
 from deadheat.reporting.views.compare_datasets import text_intervals
@@ -81,7 +81,7 @@ def test_the_table_of_data_sets_has_means_spreads_averages_and_marks(result: Com
     for row in list(table.cells())[:4]:
         for system, cell in zip(SYSTEMS[1:], row[2:], strict=True):
             single = by_dataset[f"A - {system}"].get(str(row[0].value))
-            assert cell.mark == (DAGGER if single is not None and single.p_corrected > 0.05 else "")
+            assert cell.mark == (CIRCLE if single is None else DAGGER if single.p_corrected > 0.05 else "")
         assert row[1].strong
         assert row[1].mark == ""
     assert "Mean (standard deviation over runs) of Accuracy (tag)." in str(table.caption)
@@ -104,7 +104,10 @@ def test_every_difference_on_every_data_set_is_in_a_table_with_corrected_p_value
         assert row.interval.level == pytest.approx(1 - level)
         low, high = row.interval.bounds
         assert (low > 0 or high < 0) == (p <= 0.05)
-    assert str(table.caption) == "Differences by data set; p-values corrected by Holm's method for 10 tests."
+    assert (
+        str(table.caption)
+        == "Differences by data set; intervals are widened as p-values are corrected; p-values corrected by Holm's method for 10 tests."
+    )
 
 
 def test_pairs_are_means_over_the_data_sets_that_both_have(result: Comparison) -> None:

@@ -101,7 +101,7 @@ def test_no_share_of_subsets_is_called_a_result(everything: Ranking) -> None:
 
 def test_one_data_set_cannot_show_anything() -> None:
     found = rank({name: {"x": float(score)} for score, name in enumerate("abc")}, subset_size=1)
-    assert "too few data sets" in headline(found)
+    assert "with so few data sets" in headline(found)
     assert "t-test" not in found.signature
     assert all("above next" not in [column.heading for column in table.columns] for table in tables(found))
 

@@ -181,8 +181,11 @@ class TestBoundedInterval:
         mirrored = Estimate(1 - value, error, freedom).bounded_interval(10).bounds
         assert mirrored == pytest.approx((1 - high, 1 - low), abs=1e-9)
 
-    def test_a_score_that_no_unit_changes_is_a_point_and_one_outside_has_none(self) -> None:
-        assert Estimate(0.5, 0.0, 9).bounded_interval(10).bounds == (0.5, 0.5)
+    def test_a_score_that_no_unit_changes_has_as_many_trials_as_units_and_one_outside_has_none(self) -> None:
+        """Ten units without any spread: Wilson's interval of 5 right of 10, with Student's quantile."""
+        square = stats.t.ppf(0.975, 9) ** 2
+        reach = math.sqrt(square * (0.25 / 10 + square / 400)) / (1 + square / 10)
+        assert Estimate(0.5, 0.0, 9).bounded_interval(10).bounds == pytest.approx((0.5 - reach, 0.5 + reach))
         assert all(map(math.isnan, Estimate(1.2, 0.1, 9).bounded_interval(10).bounds))
         assert all(map(math.isnan, Estimate(1.0, 0.0, 9).bounded_interval(0).bounds))
 

@@ -222,8 +222,16 @@ class TestRuns:
     def test_a_single_unit_that_differs_shows_nothing(self) -> None:
         same = [(5, 10, 10)] * 50
         result = runs_of([[*same, (10, 10, 10)]]).minus(runs_of([[*same, (0, 10, 10)]])).estimate
-        assert result.value > 0
-        assert math.isnan(result.p)
+        assert (result.value, result.error) == pytest.approx((1 / 51, 1.5 / 51))
+        assert result.p > 0.4
+
+    @pytest.mark.parametrize("units", [20, 400])
+    def test_systems_that_never_differ_may_differ_by_what_was_not_seen(self, units: int) -> None:
+        """About the rule of three: nothing in N units means at most 3 / N of them."""
+        counts = [[(5, 10, 10)] * units]
+        interval = runs_of(counts).minus(runs_of(counts)).estimate.interval()
+        assert interval.high == pytest.approx(3 / units, rel=0.06)
+        assert interval.low == -interval.high
 
     def test_other_units_and_other_shapes_are_refused(self) -> None:
         with pytest.raises(InputError, match="9 and 8 units; expected the same units"):
@@ -233,8 +241,13 @@ class TestRuns:
 
     def test_few_runs_limit_the_degrees_of_freedom_however_many_units_there_are(self) -> None:
         """Two runs each may have four degrees of freedom; five or more are limited by Satterthwaite's alone."""
-        first, second = (2 * drawn(seed, 1, 200) for seed in (1, 2))  # by chance, both runs are the same
+        first, second = (drawn(seed, 2, 200) for seed in (1, 2))
         result = runs_of(first).minus(runs_of(second))
+        parts = tuple(
+            replace(part, variance=part.variance / 1e6 if part.source == "runs" else part.variance)
+            for part in result.parts
+        )
+        result = replace(result, parts=parts)  # hardly any variance over runs
         assert replace(result, most_freedom=math.inf).estimate.freedom > 100
         assert (result.most_freedom, result.estimate.freedom) == (4, 4)
         single = runs_of(first[:1]).minus(runs_of(second[:1]))

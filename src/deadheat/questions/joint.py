@@ -135,7 +135,7 @@ def pair_estimates(joint: JointScores, a: str, b: str) -> PairEstimates | None:
         return None
     scores = [math.fsum(joint.scores[name, system].mean for name in differences) for system in (a, b)]
     means = (scores[0] / len(differences), scores[1] / len(differences))
-    single = all(joint.scores[name, system].runs == 1 for name in differences for system in (a, b))
+    single = any(all(joint.scores[name, system].runs == 1 for system in (a, b)) for name in differences)
     pair = over_datasets(a, b, means, {name: item.estimate for name, item in differences.items()})
     return replace(pair, run_share=run_share(list(differences.values())), about_runs=single)
 

@@ -238,9 +238,14 @@ def _corrected(
             summary = estimates[key]
             estimate, level = summary.estimate, level if level == level else settings.alpha
             detectable = estimate.detectable(level, TARGET_POWER)
-            bounds = (*estimate.interval(1 - level).bounds, raw, value)
+            most = 1.0 if scale.is_percent else math.inf
+            low, high = estimate.interval(1 - level).bounds
+            bounds = (max(low, -most), min(high, most), raw, value)
             counts = (summary.splits, summary.ahead)
-            overall = OverallTest(estimate.value, *bounds, *counts, margin, detectable, summary.about_runs)
+            row = {row.system: row.mean for row in blocks[key[0]].systems[::-1]}
+            possible = 1 - min(row[key[1]], row[key[2]]) if scale.is_percent else math.inf
+            sizes = (margin, detectable, possible)
+            overall = OverallTest(estimate.value, *bounds, *counts, *sizes, about_runs=summary.about_runs)
             pair = key[1:]
             tested[key] = pair_over_splits(pair, summary.tests, settings.correction, settings.alpha, overall)
     return [
@@ -286,6 +291,8 @@ def study_verdict(
             if evidence:
                 about_runs = all(_about_runs(block, a, b) for block in of_corpus)
                 label = metric_names.get(metric, metric)
+                if evidence[0].difference < 0:  # what decides may have another order than the mean of all splits
+                    a, b, evidence = b, a, tuple(map(reverse, evidence))
                 is_planned = {a, b} == set(planned or ())
                 claims.append(Claim(a, b, label, evidence, corpus, scale, alpha, about_runs, is_planned))
     of_part = [comparison for comparison in comparisons if comparison.dataset == part]

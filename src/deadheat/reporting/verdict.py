@@ -312,14 +312,14 @@ def _against(claims: Sequence[Claim], at: int, *, complete: bool) -> m.Text:
         by_state.setdefault(claim.evidence[at].state, []).append(claim.worse)
     if list(by_state) == [State.SHOWN]:
         others = {1: "the other", 2: "both others"}.get(len(claims), f"all {len(claims)} others")
-        whom = m.text(others if complete else "the next, {}", *([] if complete else [claims[0].worse]))
+        whom = m.text(others) if complete else m.names([claim.worse for claim in claims])
         return m.text(" and is shown to be better than {}" if at == 0 else " is shown to be better than {}", whom)
     words = {
         State.SHOWN: "is shown to be better than {}",
         State.EQUAL: "is equal within the margin to {}",
         State.NOT_SHOWN: "is not told apart from {}",
         State.OPPOSITE: "is shown to be worse than {}",
-        State.TOO_FEW: f"there are too few {_few_sources(claims)} to compare it with {{}}",
+        State.TOO_FEW: f"cannot be told from {{}} with so few {_few_sources(claims)}",
     }
     parts = [m.text(words[state], m.names(by_state[state])) for state in State if state in by_state]
     separator = ", but " if State.SHOWN in by_state and len(parts) == 2 else "; "

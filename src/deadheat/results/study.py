@@ -53,6 +53,7 @@ class OverallTest:
     ahead: int  # splits on which the first system has the higher mean
     margin: float = NAN
     detectable: float = NAN
+    possible: float = math.inf  # the greatest difference that there could be
     about_runs: bool = False  # one split and one seed each: the difference is that of two trained models
 
 
@@ -75,10 +76,11 @@ class PairOverSplits:
 
     def state(self, alpha: float) -> State:
         """What all splits together say about the claim that the first system is better."""
-        test, named = self.overall, {}
+        test, named = self.overall, dict[str, float]()
+        sizes = {"detectable": test.detectable, "possible": test.possible}
         if self.splits == 1 and self.test in NAMED_TESTS:  # rank tests may side with the lower score
             named = {"p": test.p_corrected, "direction": self.significant - self.reversed or self.difference}
-        return judge((test.low, test.high), margin=test.margin, alpha=alpha, detectable=test.detectable, **named)
+        return judge((test.low, test.high), margin=test.margin, alpha=alpha, **sizes, **named)
 
     def winner(self, alpha: float) -> str:
         """The system that is shown to be better; empty if neither is."""

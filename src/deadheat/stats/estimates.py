@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from deadheat.stats.intervals import Counts, Interval, Value
 from deadheat.stats.student import student_quantile
 
 GOLD, PREDICTED = 1, 2
+SAME = 1.5  # standard error of a difference that no unit shows, times the number of units
+FAR = 1e4  # quantiles beyond which the noncentral t distribution cannot be inverted
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,6 @@ class Estimate:
         if not self._is_defined or not 0 <= self.value <= 1:
             return nothing
         spread = self.value * (1 - self.value)
-        if self.error == 0 and spread:
-            return Interval(self.value, self.value, level, "clustered wilson")
         trials = spread / self.error**2 if self.error and spread else units
         if not trials > 0:
             return nothing
@@ -95,6 +95,8 @@ class Estimate:
         from scipy.special import nctdtrinc
 
         bound = self._quantile(1 - alpha / 2)
+        if bound > FAR:
+            return math.nan
         shift = float(nctdtrinc(min(self.freedom, 1e6), 1 - power, bound))
         return (shift if math.isfinite(shift) else bound + self._quantile(power)) * self.error
 
@@ -202,7 +204,8 @@ class RunScores:
     def estimate(self) -> RunsEstimate:
         """The mean score over runs."""
         units = _unit_part(self.influence_N, effective_units(_sizes(self.means_NF)))
-        return RunsEstimate(self.mean, (units, *self._run_parts()), self.shared_variance)
+        few = 2 * self.runs if 1 < self.runs < 5 else math.inf  # degrees of freedom, as in `run_freedom`
+        return RunsEstimate(self.mean, (units, *self._run_parts()), self.shared_variance, few)
 
     def minus(self, other: RunScores) -> RunsEstimate:
         """The difference of the mean scores of two systems on the same units.
@@ -221,7 +224,9 @@ class RunScores:
         and S - 1; together Satterthwaite's, within the limit of `run_freedom`.
 
         If one of the systems has a single run, its variance over runs is taken to be that of the other, unless all its
-        runs would be the same. If both have, there is no V_runs, and the difference is that of these two runs.
+        runs would be the same. If both have, there is no V_runs, and the difference is that of these two runs. If the
+        systems differ on one unit at most, the standard error is at least 1.5 / N: the interval is then about as wide
+        as the rule of three says of what was never seen.
         """
         if self.units != other.units:
             raise InputError(f"{self.units} and {other.units} units; expected the same units for both systems")
@@ -231,10 +236,14 @@ class RunScores:
             parts = [VariancePart("runs", several.run_variance * (1 + 1 / several.runs), several.runs - 1)]
             shared *= 1.0 + several.runs
         different = int(np.count_nonzero(np.any(self.means_NF != other.means_NF, axis=1)))
-        effective = min(effective_units(_sizes(self.means_NF + other.means_NF)), float(different or self.units))
-        units = _unit_part(self.influence_N - other.influence_N, effective)
+        effective = effective_units(_sizes(self.means_NF + other.means_NF))
+        if different > 1:
+            units = _unit_part(self.influence_N - other.influence_N, min(effective, float(different)))
+        else:
+            units = _unit_part(self.influence_N - other.influence_N, effective)
+            units = replace(units, variance=max(units.variance, (SAME / effective) ** 2))
         numbers = [scores.runs for scores in (self, other) if not scores.is_fixed]
-        varying = any(part.variance > 0 for part in parts)  # runs that are all the same limit nothing
+        varying = shared > 0 or any(part.variance > 0 for part in parts)  # runs that are all the same limit nothing
         limit = run_freedom(*numbers) if varying else math.inf
         return RunsEstimate(self.mean - other.mean, (units, *parts), shared, limit)
 

@@ -95,8 +95,8 @@ def _scope(result: Comparison) -> Iterator[m.Words]:
     several = len(result.datasets) > 1
     if several:
         yield (
-            "These data sets: would other texts and other runs on the same data sets agree? "
-            "Data sets like these: would other data sets?"
+            "These data sets: would other texts and other runs on the same data sets agree? Data sets like these: "
+            "would other data sets? Runs on different data sets count as separate trainings."
         )
     if result.pairs and all(pair.about_runs for pair in result.pairs):
         models = "the verdict over these data sets" if several else "the verdict"
@@ -166,6 +166,7 @@ def _pair_table(result: Comparison, pairs: list[PairwiseTest], level: str) -> m.
         rows.append((m.text("{} - {}", pair.a, pair.b), *gap, pair.p, pair.p_corrected, *on, *outcome))
     test = f"{name_of_test(result.test)} on {unit_names(result.unit)}: {result.reason}"
     caption = f"Differences {'in points, ' if scale.is_percent else ''}first minus second; {test}."
+    caption += " Intervals are widened as p-values are corrected." if len(pairs) > 1 else ""
     caption += " Detectable: the smallest difference that the data show with power 80%."
     if several:
         caption += " Shown better on: at least so many data sets, by the partial conjunction test (Dror et al. 2017)."

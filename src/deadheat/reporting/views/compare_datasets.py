@@ -56,8 +56,12 @@ def _mark_on(result: Comparison, dataset: str, best: str, system: str) -> str:
     for pair in result.pairs:
         if {pair.a, pair.b} == {best, system}:
             row = next((row for row in pair.by_dataset if row.dataset == dataset), None)
-            return "" if row is None or row.p_corrected <= result.settings.alpha else m.DAGGER
-    return ""
+            if row is None:
+                return m.CIRCLE
+            if math.isnan(row.p_corrected):
+                return m.DOUBLE_DAGGER
+            return "" if row.p_corrected <= result.settings.alpha else m.DAGGER
+    return "" if system == best else m.CIRCLE
 
 
 def forests(result: Comparison, pairs: Sequence[PairwiseTest], file: str = "compare") -> Iterator[m.Figure | m.Table]:
@@ -133,5 +137,6 @@ def _by_dataset(result: Comparison, pairs: Sequence[PairwiseTest], level: str) -
         for pair in pairs
         for row in pair.by_dataset
     ]
-    caption = f"Differences by data set; p-values {correction_words(result.settings.correction, len(rows))}."
+    corrected = correction_words(result.settings.correction, len(rows))
+    caption = f"Differences by data set; intervals are widened as p-values are corrected; p-values {corrected}."
     return m.Table(columns, rows, "differences", caption, labels=2, folded=len(rows) > ROWS, detail=True)

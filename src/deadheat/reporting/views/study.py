@@ -56,6 +56,10 @@ def _verdict(result: StudyResult) -> m.Verdict:
         headline = _best(result)
     left_out = m.text("{} of {} failed and are left out.", failed, m.count(result.cells, "cell"))
     remarks = [left_out] if failed else []
+    if any(pair.about_runs for comparison in result.comparisons for pair in comparison.pairs):
+        remarks.append(
+            m.text("Some systems have one seed: over these data sets, claims about them are about these models.")
+        )
     if any(claim.is_planned for claim in result.verdict.claims):
         words = "{} was planned before the study ran, and is tested alone. The other claims were found in the data."
         remarks.append(m.text(words, result.hypothesis))
