@@ -105,8 +105,8 @@ def test_every_difference_on_every_data_set_is_in_a_table_with_corrected_p_value
         low, high = row.interval.bounds
         assert (low > 0 or high < 0) == (p <= 0.05)
     assert (
-        str(table.caption)
-        == "Differences by data set; intervals are widened as p-values are corrected; p-values corrected by Holm's method for 10 tests."
+        str(table.caption) == "Differences by data set; intervals are widened as p-values are corrected; "
+        "p-values corrected by Holm's method for 10 tests."
     )
 
 
