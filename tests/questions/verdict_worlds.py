@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from deadheat.metrics.metric import CORRECT, Metric, accuracy
 from deadheat.questions.compare import compare_counts
@@ -69,7 +70,7 @@ def _dataset(design: Design, rng: np.random.Generator, name: str, effect: float)
         runs = []
         for _ in range(design.runs):
             run = rng.normal(0, design.run_sd) + rng.normal(0, 0.3, sentences)
-            correct = rng.binomial(lengths, 1 / (1 + np.exp(-(level + run))))
+            correct = rng.binomial(lengths, expit(level + run))
             runs.append(np.stack([correct, lengths, lengths], axis=1))
         counts[f"s{system}"] = np.stack(runs)
     present, codes = np.unique(codes, return_inverse=True)
