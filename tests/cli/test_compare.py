@@ -27,9 +27,9 @@ def test_compare_prints_a_verdict_scores_pairs_and_disagreement(
     result = json.loads(commands("compare", gold, f"guess={guess}", f"other={other}", "--json").out)
     assert result["tied"] == ["other", "guess"]
     assert [row["system"] for row in result["systems"]] == ["guess", "other"]
-    assert [(pair["a"], pair["b"], pair["difference"], pair["p"]) for pair in result["pairs"]] == [
-        ("guess", "other", -0.125, "NaN")
-    ]
+    (pair,) = result["pairs"]
+    assert (pair["a"], pair["b"], pair["difference"]) == ("guess", "other", -0.125)
+    assert pair["p"] > 0.5
 
 
 def test_a_table_of_scores_can_be_compared(commands: Commands, tmp_path: Path) -> None:

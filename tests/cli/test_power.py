@@ -89,9 +89,7 @@ def test_mistakes_with_accuracies_are_one_line(commands: Commands, options: list
 
 def test_predictions_that_hardly_differ_have_no_noise(commands: Commands, gold: Path, guess: Path) -> None:
     copy = guess.with_name("copy.conllu")
-    for text, message in (
-        (guess.read_text(), "a and b: their difference is the same on every document, so there is no noise"),
-        (gold.read_text(), "5 units, but the systems differ on fewer than two of them"),
-    ):
+    for text in (guess.read_text(), gold.read_text()):  # they differ on no document, and on one
         copy.write_text(text)
-        assert commands.refused("power", gold, f"a={guess}", f"b={copy}", "--difference", 1).startswith(message)
+        refused = commands.refused("power", gold, f"a={guess}", f"b={copy}", "--difference", 1)
+        assert refused.startswith("5 units, but the systems differ on fewer than two of them")
