@@ -39,7 +39,7 @@ def test_what_ran_before_is_not_run_again(
     assert lines[0].startswith(
         "Four taggers: lookahead has the best Accuracy (upos) on these 6 data sets and is shown to be"
     )
-    assert lines[0].endswith(" The same holds for data sets like these.")
+    assert "data sets like these" in lines[0]
     assert [line.split()[:3] for line in lines[3:6]] == [
         ["lookahead", ">", name] for name in ("loglinear", "perceptron", "hmm")
     ]
