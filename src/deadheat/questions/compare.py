@@ -23,11 +23,10 @@ from deadheat.questions.joint import (
     CountedDataset,
     JointScores,
     PairEstimates,
-    corrected_pairs,
     joint_verdict,
     pair_estimates,
+    shown_pairs,
     tied_systems,
-    with_reference,
 )
 from deadheat.questions.pairwise import agreement, odds_ratio, pair_p
 from deadheat.questions.score import AUTO, Group, IntervalSettings, group_scores, score_of
@@ -116,6 +115,8 @@ def compare(  # noqa: PLR0913 (the options of the command)
     predictions = _design(gold, systems)
     check_number(len({prediction.system for prediction in predictions}))
     groups, counted = by_dataset(predictions), list[CountedRuns]()
+    if train is not None and len(groups) > 1:
+        raise InputError("training files with several data sets; expected them with one data set only")
     for rows in groups.values():
         name = counted[0].metric.name if counted else metric
         counted.append(count_runs(rows, name, unit=unit, align=align, ledger_entry=ledger_entry, reading=reading))
@@ -133,8 +134,6 @@ def compare(  # noqa: PLR0913 (the options of the command)
     if len(counted) == 1:
         single = counted[0]
         comparison = replace(comparison, dataset=single.gold.name, **_details(single, train, reading, settings))
-    elif train is not None:
-        raise InputError("training files with several data sets; expected them with one data set only")
     looks = look_note(tallies, min((pair.p_corrected for pair in comparison.pairs), default=math.nan), alpha=alpha)
     if spend_alpha and look:
         looks = f"look {look} at this test set, tested at alpha {settings.alpha:.4f} of {alpha:g} (alpha spending)"
@@ -183,11 +182,7 @@ def compare_counts(
     pairs = [pair for a, b in combinations(joint.systems, 2) if (pair := pair_estimates(joint, a, b)) is not None]
     if settings.test != CLUSTERED_T:
         pairs = [_named_test(pair, datasets, metric, settings) for pair in pairs]
-    every = corrected_pairs(pairs, settings, scale=scale)
-    tests = every
-    if reference:
-        tests = corrected_pairs(with_reference(pairs, reference, joint.systems), settings, scale=scale)
-        tests = tuple(pair.turned() if pair.b == reference else pair for pair in tests)
+    tests, every = shown_pairs(pairs, settings, reference, joint.systems, scale)
     scores = {system: estimate.value for system, estimate in means.items()}
     level, several = 1 - settings.alpha, len(datasets) > 1
     units = sum(dataset.units for dataset in datasets)

@@ -14,7 +14,7 @@ from deadheat.errors import InputError
 from deadheat.metrics.metric import Counts, Sums, Values, ratio
 from deadheat.questions import inputs
 from deadheat.questions.compare import TestName, average_ranks, check_number
-from deadheat.questions.joint import PairEstimates, corrected_pairs, joint_verdict, tied_systems, with_reference
+from deadheat.questions.joint import PairEstimates, joint_verdict, shown_pairs, tied_systems
 from deadheat.questions.pairwise import pair_p
 from deadheat.results.compare import Comparison, PairwiseSettings
 from deadheat.results.format import Scale
@@ -63,10 +63,7 @@ def compare_scores(  # noqa: PLR0913 (the options of the command)
     _check_range(table.scores_SD)
     scale = Scale.of(table.scores_SD.ravel().tolist())
     pairs, notes = _pairs(table, settings)
-    every = tests = corrected_pairs(pairs, settings, scale=scale)
-    if reference:
-        tests = corrected_pairs(with_reference(pairs, reference, table.systems), settings, scale=scale)
-        tests = tuple(pair.turned() if pair.b == reference else pair for pair in tests)
+    tests, every = shown_pairs(pairs, settings, reference, table.systems, scale)
     label, datasets = metric or "mean score", len(table.datasets)
     rows = tuple(
         _mean_score(system, label, row, scale, 1 - alpha)

@@ -219,11 +219,17 @@ class _Family:
         return self._estimates[i].detectable(self._levels[i], TARGET_POWER)
 
 
-def with_reference(pairs: Sequence[PairEstimates], reference: str, systems: Sequence[str]) -> list[PairEstimates]:
-    """The pairs with one system alone."""
+def shown_pairs(
+    pairs: Sequence[PairEstimates], settings: PairwiseSettings, reference: str, systems: Sequence[str], scale: Scale
+) -> tuple[tuple[PairwiseTest, ...], tuple[PairwiseTest, ...]]:
+    """The pairs that are shown, which may be those with a reference alone, and all pairs."""
+    every = corrected_pairs(pairs, settings, scale=scale)
+    if not reference:
+        return every, every
     if reference not in systems:
         raise NameUnknown("reference", reference, list(systems))
-    return [pair for pair in pairs if reference in (pair.a, pair.b)]
+    chosen = corrected_pairs([pair for pair in pairs if reference in (pair.a, pair.b)], settings, scale=scale)
+    return tuple(pair.turned() if pair.b == reference else pair for pair in chosen), every
 
 
 def tied_systems(scores: Mapping[str, float], pairs: Sequence[PairwiseTest], alpha: float) -> tuple[str, ...]:
