@@ -130,8 +130,8 @@ def _gold_of(
         raise InputError(f"{pattern}: {{{missing}}} in the gold pattern only; expected it in the other patterns, too")
     key = tuple(values[field] for field in fields)
     if key not in golds:
-        found = join_names(dict.fromkeys(" ".join(found) for found in golds), SHOWN)
-        raise InputError(f"{path}: no gold file of {' '.join(key)}; {pattern} matches those of {found}")
+        names = join_names(dict.fromkeys(" ".join(values) for values in golds), SHOWN)
+        raise InputError(f"{path}: no gold file of {' '.join(key)}; {pattern} matches those of {names}")
     return golds[key]
 
 

@@ -76,8 +76,8 @@ class JointScores:
         common = {dataset.name for dataset in self.datasets if set(self.systems) <= dataset.counts.keys()}
         means = {}
         for system in self.systems:
-            own = {name: runs for (name, other), runs in self.scores.items() if other == system}
-            kept = [runs for name, runs in own.items() if name in common or not common]
+            by_dataset = {name: runs for (name, other), runs in self.scores.items() if other == system}
+            kept = [runs for name, runs in by_dataset.items() if name in common or not common]
             means[system] = average([runs.estimate().estimate for runs in kept])
         return means
 
@@ -95,10 +95,13 @@ class JointScores:
         if dataset.other_counts is None:
             return math.nan
         names = list(dataset.counts)[:DESIGN_SYSTEMS]
-        own = {name: self.scores[dataset.name, name] for name in names}
+        chosen = {name: self.scores[dataset.name, name] for name in names}
         other = {name: RunScores.of(dataset.other_counts[name], self.value) for name in names}
         variances = np.array(
-            [[side[a].minus(side[b]).variance_of("units") for side in (own, other)] for a, b in combinations(names, 2)]
+            [
+                [side[a].minus(side[b]).variance_of("units") for side in (chosen, other)]
+                for a, b in combinations(names, 2)
+            ]
         )
         coarse, fine = variances.T if dataset.unit == "document" else variances.T[::-1]
         defined = (fine > 0) & np.isfinite(coarse)
@@ -169,14 +172,16 @@ def corrected_pairs(
     others = [pair.elsewhere or Estimate(math.nan, math.nan, math.nan) for pair in pairs]
     elsewhere = _Family([other.p for other in others], others, settings, scale)
     single = [item for pair in pairs for item in pair.by_dataset.values()]
-    each = _Family([item.p for item in single], single, settings, scale)
+    on_datasets = _Family([item.p for item in single], single, settings, scale)
     margin, tests, at = margin_of(settings.margin, scale), [], 0
     level = alpha if correction == "none" else alpha / max(1, len(pairs))
     for i, pair in enumerate(pairs):
         gap = pair.scores[0] - pair.scores[1]
         rows = []
         for name in pair.by_dataset:
-            rows.append(PairOnDataset(name, single[at].value, each.interval(at), single[at].p, each.corrected[at]))
+            rows.append(
+                PairOnDataset(name, single[at].value, on_datasets.interval(at), single[at].p, on_datasets.corrected[at])
+            )
             at += 1
         in_favour = [row.p if row.difference * gap > 0 else 1.0 for row in rows if not math.isnan(row.p)]
         far = PairElsewhere(elsewhere.interval(i), others[i].p, elsewhere.corrected[i], elsewhere.detectable(i))

@@ -100,8 +100,8 @@ def _comparison(
     scores = []
     common = [corpus for corpus in corpora if all((corpus, system) in rows for system in systems)]
     for system in systems:
-        own = [rows[corpus, system].mean for corpus in common or corpora if (corpus, system) in rows]
-        scores.append(Score(system, label, metric, math.fsum(own) / len(own), nothing, 0, 0, 0, NAN, NAN))
+        means = [rows[corpus, system].mean for corpus in common or corpora if (corpus, system) in rows]
+        scores.append(Score(system, label, metric, math.fsum(means) / len(means), nothing, 0, 0, 0, NAN, NAN))
     means_by_name = {row.system: row.value for row in scores}
     unit = "split" if several else "document or sentence"
     verdict = joint_verdict(tests, means_by_name, settings, metric=label, source=unit_names(unit), units=0, scale=scale)
