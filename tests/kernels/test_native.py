@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deadheat.kernels import native
+from deadheat.kernels import cache, native
 from deadheat.kernels.native import Kernel, helper, kernel
 
 SCRIPT = """
@@ -46,9 +46,9 @@ def count_large(values: Any) -> int:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache."""
-    monkeypatch.setattr(native, "cache_folder", lambda: tmp_path / "cache")
-    return tmp_path / "cache"
+    """The folder of kernels in a cache that does not exist yet."""
+    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path / "cache")
+    return tmp_path / "cache" / "kernels"
 
 
 @pytest.fixture
@@ -64,9 +64,9 @@ def run_fresh(function: Callable[..., int] = count_large) -> int:
     return Kernel(function, ("i8",))(np.array([1, 5, 9]))
 
 
-def run_script(path: Path, cache: str) -> str:
+def run_script(path: Path, folder: str) -> str:
     path.write_text(SCRIPT)
-    environment = {**os.environ, "DEADHEAT_CACHE": cache}
+    environment = {**os.environ, "DEADHEAT_CACHE": folder}
     done = subprocess.run(
         [sys.executable, str(path)], env=environment, check=True, capture_output=True, text=True, timeout=600
     )
@@ -125,7 +125,9 @@ def test_spoiled_code_is_made_again(spoil: Callable[[bytes], bytes], folder: Pat
 
 def test_a_folder_in_the_place_of_the_code_is_left_alone(folder: Path, compiled: list[str]) -> None:
     name = f"count_large-{Kernel(count_large, ('i8',))._identity()}.o"
-    (folder / name).mkdir(parents=True)
+    folder.parent.mkdir(0o700)
+    folder.mkdir(0o700)
+    (folder / name).mkdir()
     assert [run_fresh(), run_fresh()] == [2, 2]
     assert len(compiled) == 2
     assert [path.name for path in folder.iterdir()] == [name]
@@ -138,17 +140,17 @@ def test_a_user_without_a_home_compiles_each_time(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("DEADHEAT_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", homeless)
-    place = native.cache_folder.__wrapped__()
-    monkeypatch.setattr(native, "cache_folder", lambda: place)
+    base = cache.cache_folder.__wrapped__()
+    monkeypatch.setattr(cache, "cache_folder", lambda: base)
     assert run_fresh() == 2
-    assert not place.exists()
+    assert not base.exists()
 
 
 def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    where = native.cache_folder.__wrapped__
+    where = cache.cache_folder.__wrapped__
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("DEADHEAT_CACHE", raising=False)
-    assert where() == tmp_path / "deadheat" / "kernels"
+    assert where() == tmp_path / "deadheat"
     monkeypatch.setenv("DEADHEAT_CACHE", str(tmp_path / "here"))
     assert where() == tmp_path / "here"
 

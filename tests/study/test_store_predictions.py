@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.study.store import recording as module
-from deadheat.study.store.recording import compress, provenance, revision, write_prediction
+from deadheat.study.store.recording import compress, write_prediction
 from deadheat.study.store.store import Store
-from deadheat.version import __version__
 from tests.study.store_outcomes import cell, outcome
 
 TEXT = b"1\tDogs\tdog\tNOUN\n2\tbark\tbark\tVERB\n\n" * 50
@@ -132,48 +127,3 @@ def test_worker_processes_write_side_by_side(tmp_path: Path) -> None:
         assert worker.exitcode == 0
     assert len(list(tmp_path.rglob("*.zst"))) == 100
     assert list((tmp_path / "unfinished").iterdir()) == []
-
-
-def git(folder: Path, *arguments: str) -> str:
-    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    names = ["-c", "user.name=somebody", "-c", "user.email=somebody"]
-    command = ["git", "-C", str(folder), *names, *arguments]
-    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.strip()
-
-
-def test_the_revision_of_the_code_is_told_and_whether_it_was_changed(tmp_path: Path) -> None:
-    git(tmp_path, "init", "--quiet")
-    (tmp_path / "study.toml").write_text("a = 1\n")
-    assert revision(tmp_path) == {}  # nothing was committed yet
-    git(tmp_path, "add", "study.toml")
-    git(tmp_path, "commit", "--quiet", "--message", "first")
-    (tmp_path / "sub").mkdir()
-    commit = git(tmp_path, "rev-parse", "HEAD")
-    assert revision(tmp_path / "sub") == {"revision": commit, "changed": False}
-    (tmp_path / "study.toml").write_text("a = 2\n")
-    assert revision(tmp_path) == {"revision": commit, "changed": True}
-
-
-def test_without_git_or_an_answer_in_time_there_is_no_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert revision(tmp_path / "absent") == {}
-    git(tmp_path, "init", "--quiet")
-    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "first")
-    assert revision(tmp_path)
-    slow = tmp_path / "bin" / "git"
-    slow.parent.mkdir()
-    slow.write_text("#!/bin/sh\nexec sleep 20\n")
-    slow.chmod(0o755)
-    monkeypatch.setattr(module, "GIT_LIMIT_S", 0.1)
-    with monkeypatch.context() as changed:
-        changed.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
-        assert revision(tmp_path) == {}
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert revision(tmp_path) == {}
-
-
-def test_provenance_says_what_a_run_was_made_with(tmp_path: Path) -> None:
-    record = provenance(tmp_path)
-    assert record["deadheat"] == __version__
-    assert record["numpy"] == np.__version__
-    assert record["host"] == os.uname().nodename
-    assert {"python", "platform", "processors", "user"} <= set(record)

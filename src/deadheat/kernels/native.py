@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 import re
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache, update_wrapper
 from pathlib import Path
 from types import FunctionType
@@ -21,8 +19,11 @@ from typing import Any, Generic, ParamSpec, cast
 
 import numpy as np
 
+from deadheat.kernels.cache import distrust, read_cached, write_cached
+
 P = ParamSpec("P")
 
+FOLDER = "kernels"  # of the cache
 LIBRARY_CALLS = ("memset", "memcpy", "memmove", "memcmp", "bcmp")
 ERROR_PATH = (
     "numba_gil_ensure", "numba_gil_release", "numba_do_raise", "numba_unpickle", "numba_runtime_build_excinfo_struct",
@@ -95,11 +96,10 @@ class Kernel(Generic[P]):
     def load(self) -> Callable[..., int]:
         """Load the machine code from the cache, or compile it; done once per process."""
         name = f"{self.__name__}-{self._identity()}"
-        path = cache_folder() / f"{name}.o"
-        code = _read_cached(path)
+        code = read_cached(FOLDER, f"{name}.o")
         if code is None:
             code = self._compile()
-            _write_cached(path, code)
+            write_cached(FOLDER, f"{name}.o", code)
         c_types: list[Any] = []
         for dtype in self._dtypes:
             c_types += (ctypes.c_int64,) if dtype is None else (ctypes.c_void_p, ctypes.c_int64)
@@ -121,7 +121,9 @@ class Kernel(Generic[P]):
         from numba.core import types as numba_types
 
         if announce is not None:
-            announce(f"compiling {self.__name__} (first run on this machine only)")
+            problem = distrust(FOLDER)
+            reason = f"the cache is not used: {problem}" if problem else "first run on this machine only"
+            announce(f"compiling {self.__name__} ({reason})")
         parameters, arguments, c_types = [], [], []
         for i, dtype in enumerate(self._dtypes):
             if dtype is None:
@@ -155,19 +157,6 @@ def precompile() -> int:
     for registered in _registry:
         registered.load()
     return len(_registry)
-
-
-@cache
-def cache_folder() -> Path:
-    """Where machine code is kept: `$DEADHEAT_CACHE`, else the user's cache folder."""
-    folder = os.environ.get("DEADHEAT_CACHE")
-    if folder:
-        return Path(folder)
-    try:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    except RuntimeError:  # a user without a home
-        base = Path(os.devnull)
-    return base / "deadheat" / "kernels"
 
 
 @cache
@@ -207,27 +196,6 @@ def _link(code: bytes, module_name: str) -> int:
     address: int = engine.get_function_address(symbol.decode())
     assert address, f"no entry point in the machine code of {module_name}"
     return address
-
-
-def _read_cached(path: Path) -> bytes | None:
-    """Machine code from the cache, if it is there and complete; the linker would kill the process otherwise."""
-    try:
-        stored = path.read_bytes()
-    except OSError:
-        return None
-    return stored[32:] if hashlib.sha256(stored[32:]).digest() == stored[:32] else None
-
-
-def _write_cached(path: Path, code: bytes) -> None:
-    """Write to the cache if possible; a read-only home only means compiling again."""
-    scratch = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        scratch.write_bytes(hashlib.sha256(code).digest() + code)
-        scratch.replace(path)
-    except OSError:
-        with suppress(OSError):
-            scratch.unlink(missing_ok=True)
 
 
 def _ingredients(function: FunctionType) -> tuple[bytes, bytes]:

@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.kernels.native import cache_folder
+from deadheat.kernels.cache import create_folder
 from deadheat.neural.batches import PREDICTION_BATCH, padded_length
 from deadheat.neural.config import AttentionShape, Shape, TransitionShape
 from deadheat.neural.text import LONGEST_WORD, Text
@@ -68,8 +68,9 @@ def configure_jax() -> None:
     config: Any = jax.config
     keep_freed_memory()
     config.update("jax_cpu_enable_async_dispatch", False)
-    if not config.jax_compilation_cache_dir:
-        config.update("jax_compilation_cache_dir", str(cache_folder().parent / "networks"))
+    folder = None if config.jax_compilation_cache_dir else create_folder("networks")
+    if folder is not None:
+        config.update("jax_compilation_cache_dir", str(folder))
         config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
         config.update("jax_persistent_cache_min_entry_size_bytes", 0)
 

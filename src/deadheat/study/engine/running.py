@@ -18,7 +18,8 @@ from deadheat.study.engine.worker import TaskResult
 from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, LedgerTestSet
 from deadheat.study.plan.cells import DONE, Cell, CorpusSplit, Outcome
 from deadheat.study.plan.plan import Plan
-from deadheat.study.store.recording import predictions_folder, provenance, write_prediction
+from deadheat.study.store.provenance import provenance
+from deadheat.study.store.recording import predictions_folder, write_prediction
 from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS
 from deadheat.text import pluralize

@@ -16,19 +16,14 @@ digits of the key. A file is first written to a folder for unfinished ones, whic
 from __future__ import annotations
 
 import contextlib
-import getpass
 import hashlib
 import json
 import os
-import platform
 import re
-import socket
 import sqlite3
-import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +35,6 @@ from deadheat.corpus.writing import replace_file
 from deadheat.errors import InputError, reason
 from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, Outcome, PartScores, PredictionFile
 from deadheat.study.store.database import CorruptStore
-from deadheat.version import __version__
 
 COUNTS, TEXT = LEVELS = 1, 3  # of compression
 KINDS = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<i8")  # from small to large; the first that fits is used
@@ -49,8 +43,6 @@ NO_COUNTS = np.empty((0, 0), np.int64)
 CELL_NUMBERS, OUTCOME_NUMBERS = ("split_seed", "number", "seed"), ("started", "wall_s", "cpu_s", "peak_mb")
 RUN_TABLES = ("logs", "scores", "predictions")  # tables whose rows belong to a run
 UNFINISHED = "unfinished"
-PACKAGES = ("numpy", "scipy", "numba")
-GIT_LIMIT_S = 3.0
 _NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*")
 
 
@@ -281,51 +273,3 @@ def clear_unfinished(folder: Path) -> None:
     with contextlib.suppress(OSError):
         for file in (folder / UNFINISHED).iterdir():
             file.unlink(missing_ok=True)
-
-
-def provenance(folder: str | os.PathLike[str] = ".") -> dict[str, Any]:
-    """Versions, machine and user of a run, and the git revision of `folder`."""
-    return {
-        "deadheat": __version__,
-        "python": platform.python_version(),
-        **{name: version(name) for name in PACKAGES},
-        "platform": platform.platform(),
-        "processors": os.cpu_count() or 0,
-        "host": socket.gethostname(),
-        "user": _user(),
-        **revision(folder),
-    }
-
-
-def revision(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The git revision of a folder, and whether tracked files differ from it; empty without git."""
-    commit = _git(folder, "rev-parse", "--verify", "HEAD")
-    if not commit:
-        return {}
-    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
-    return {"revision": commit, **({} if changes is None else {"changed": bool(changes)})}
-
-
-def _git(folder: str | os.PathLike[str], *arguments: str) -> str | None:
-    """The output of git, or None if there is no git, no repository, or no answer in time."""
-    try:
-        done = subprocess.run(
-            ["git", "-C", os.fspath(folder), *arguments],
-            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=GIT_LIMIT_S,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip()
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a number without a name, as in containers
-        return str(os.getuid())
