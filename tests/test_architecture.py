@@ -19,6 +19,7 @@ LAYERS = (
     ("text", "version"),
     ("arguments", "errors"),
     ("compression", "registry", "screen"),
+    ("files",),
     ("kernels",),
     ("corpus", "tables"),
     ("testbed",),

@@ -1,9 +1,11 @@
-"""Wording shared by error messages and reports: plurals and lists of names."""
+"""Wording shared by error messages and reports: plurals, lists of names, sizes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def pluralize(number: int, noun: str) -> str:
@@ -40,3 +42,29 @@ def slug(*parts: str) -> str:
 def capitalize(text: str) -> str:
     """A text with its first letter in upper case, the others as they are."""
     return text[:1].upper() + text[1:]
+
+
+def format_size(size: int) -> str:
+    """A number of bytes in the largest unit that has a whole number of them, else in bytes.
+
+    Examples
+    --------
+    >>> format_size(2 << 30), format_size(1536 << 20), format_size(1000)
+    ('2 GB', '1536 MB', '1,000 bytes')
+    """
+    for unit, factor in reversed(UNITS.items()):
+        if size >= factor and size % factor == 0:
+            return f"{size // factor} {unit}B"
+    return f"{size:,} bytes"
+
+
+def parse_size(text: str) -> int | None:
+    """Read a number of bytes such as `500M`, `8G` or `8 GB`; None if it is something else.
+
+    Examples
+    --------
+    >>> parse_size("8G") == 8 << 30, parse_size("500 MB") == 500 << 20, parse_size("much")
+    (True, True, None)
+    """
+    match = re.fullmatch(r"(\d{1,12}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.ASCII | re.IGNORECASE)
+    return int(float(match[1]) * UNITS.get(match[2].upper(), 1)) if match else None

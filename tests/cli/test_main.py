@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,73 @@ def test_too_little_memory_is_said(commands: Commands, gold: Path, monkeypatch: 
 
     monkeypatch.setattr("deadheat.cli.corpora.read", full)
     assert commands.refused("info", gold) == "deadheat info: not enough memory for this input"
+
+
+def break_command(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def fail(arguments: object) -> int:
+        raise error
+
+    monkeypatch.setattr("deadheat.cli.corpora.run_metrics", fail)
+
+
+class Panic(BaseException):
+    """What compiled libraries raise: no Exception."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OverflowError("int too large\nto convert"),
+        RecursionError("maximum recursion depth exceeded"),
+        UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed"),
+        Panic("called `Option::unwrap()` on a `None` value"),
+        AssertionError("x" * 10_000),
+    ],
+)
+def test_a_bug_is_one_line_with_a_saved_traceback(
+    error: BaseException, commands: Commands, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    break_command(monkeypatch, error)
+    outcome = commands("metrics")
+    (saved,) = tmp_path.iterdir()
+    assert (outcome.code, outcome.out) == (1, "")
+    line, _, rest = outcome.err.partition("\n")
+    assert rest == ""
+    assert len(line) < 600
+    assert line.startswith(f"deadheat metrics: a bug in Deadheat ({type(error).__name__}: ")
+    assert line.endswith(f"; please report it with the traceback in {saved}")
+    traceback = saved.read_text()
+    assert type(error).__name__ in traceback
+    assert "in fail" in traceback
+
+
+def test_a_bug_on_a_full_disk_is_one_line_too(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
+    break_command(monkeypatch, ZeroDivisionError("division by zero"))
+    outcome = commands("metrics")
+    assert outcome.code == 1
+    assert outcome.err == (
+        "deadheat metrics: a bug in Deadheat (ZeroDivisionError: division by zero); its traceback could not be saved\n"
+    )
+
+
+def test_a_file_that_the_system_refuses_is_named(commands: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
+    break_command(monkeypatch, PermissionError(13, "Permission denied", "results/page.html"))
+    assert commands.refused("metrics") == "deadheat metrics: results/page.html: permission denied"
+
+
+@pytest.mark.parametrize("arguments", ["--help", "--version", "score --help", "metrics", "report --help", "nonsense"])
+def test_a_full_disk_is_said_in_one_line(arguments: str) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "deadheat.cli.main", *arguments.split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert arguments == "nonsense" or "the output cannot be written (no space left on device)" in done.stderr

@@ -136,7 +136,7 @@ def test_whatever_the_csv_module_writes_is_read(rows: list[list[str]]) -> None:
     writer.writerows([[f"c{position}" for position in range(len(rows[0]))], *rows])
     path = Path(f"{__name__}.csv")
     monkey = pytest.MonkeyPatch()
-    monkey.setattr("deadheat.tables.table.table_bytes", lambda _: written.getvalue().encode())
+    monkey.setattr("deadheat.tables.table.read_content", lambda _: written.getvalue().encode())
     try:
         result = read_table(path)
     finally:

@@ -1,5 +1,7 @@
 """`deadheat COMMAND ...`: find the command, run it, turn wrong input into one clear line and exit code 2.
 
+An unexpected error is a bug of Deadheat: one line with the path of a saved traceback, and exit code 1.
+
 Only the command that is asked for is imported, so that `deadheat --help` starts at once
 (`docs/design/command-line.md`).
 """
@@ -10,10 +12,11 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from deadheat.errors import InputError, nearest
+from deadheat.errors import InputError, nearest, reason
 from deadheat.screen import visible
 from deadheat.version import __version__
 
@@ -56,7 +59,8 @@ examples:
   deadheat score gold.conllu mine.conllu --metric las --by genre
   deadheat compare gold.conllu mine=mine.conllu theirs=theirs.conllu
   deadheat info train.conllu dev.conllu"""
-WRONG_INPUT, INTERRUPTED = 2, 130
+BUG, WRONG_INPUT, INTERRUPTED = 1, 2, 130
+LONGEST_PROBLEM = 300  # characters of an unexpected error that are printed
 
 
 def help_text() -> str:
@@ -74,10 +78,35 @@ def help_text() -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit code."""
     given = list(sys.argv[1:] if argv is None else argv)
-    if sys.stdout is None:  # closed by whoever started us
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (it lasts as long as the program)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 (it lasts as long as the program)
     # Kernels use one core, and starting a thread pool costs more than most commands need altogether.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    program_name = f"deadheat {given[0]}" if given and given[0] in COMMANDS else "deadheat"
+    try:
+        code = _run(given)
+        sys.stdout.flush()
+        return code
+    except InputError as error:
+        return _refuse(str(error))
+    except BrokenPipeError:  # the reader of our output has seen enough, as `head` does
+        _discard_output()
+        return 0
+    except OSError as error:
+        return _refuse(f"{program_name}: {_system_problem(error)}")
+    except MemoryError:
+        return _refuse(f"{program_name}: not enough memory for this input")
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except (SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # panics of compiled libraries are no Exceptions
+        return _report_bug(program_name, error)
+
+
+def _run(given: Sequence[str]) -> int:
     if not given or given[0] in ("-h", "--help", "help"):
         print(help_text())
         return 0
@@ -86,26 +115,41 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     name = given[0]
     if name not in COMMANDS:
-        return _refuse(f"deadheat: {name!r} is not a command; {nearest(name, list(COMMANDS))}")
-    try:
-        module = import_module(_module_name(name))
-        code: int = getattr(module, f"run_{name}")(getattr(module, f"{name}_parser")().parse_args(given[1:]))
-        sys.stdout.flush()
-        return code
-    except InputError as error:
-        return _refuse(str(error))
-    except BrokenPipeError:  # the reader of our output has seen enough, as `head` does
+        raise InputError(f"deadheat: {name!r} is not a command; {nearest(name, list(COMMANDS))}")
+    module = import_module(_module_name(name))
+    arguments = getattr(module, f"{name}_parser")().parse_args(given[1:])
+    code: int = getattr(module, f"run_{name}")(arguments)
+    return code
+
+
+def _system_problem(error: OSError) -> str:
+    """What the operating system refused: to write our output, or to use some file."""
+    if error.filename is None:
+        _discard_output()
+        return f"the output cannot be written ({reason(error)})"
+    return f"{os.fsdecode(error.filename)}: {reason(error)}"
+
+
+def _discard_output() -> None:
+    """Forget output that cannot be written, so that it is not tried again at exit."""
+    with suppress(OSError, ValueError):  # a ValueError is standard output without a file, as in tests
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:
-        if error.filename is not None:
-            raise
-        return _refuse(f"deadheat {name}: the output cannot be written ({str(error.strerror or error).lower()})")
-    except MemoryError:
-        return _refuse(f"deadheat {name}: not enough memory for this input")
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
+
+
+def _report_bug(program_name: str, error: BaseException) -> int:
+    """Save the traceback of an unexpected error; a person reads one line."""
+    import tempfile
+    import traceback
+
+    problem = " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST_PROBLEM]
+    place = "its traceback could not be saved"
+    with suppress(OSError):
+        file, path = tempfile.mkstemp(prefix="deadheat-error-", suffix=".txt")
+        with open(file, "w", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.writelines([f"deadheat {__version__}, Python {sys.version}\n", *traceback.format_exception(error)])
+        place = f"please report it with the traceback in {path}"
+    print(visible(f"{program_name}: a bug in Deadheat ({problem}); {place}"), file=sys.stderr)
+    return BUG
 
 
 def program() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Self
@@ -11,13 +12,15 @@ from deadheat.arguments import add_arguments
 from deadheat.cli.main import COMMANDS
 from deadheat.corpus.reading import FORMATS, LENIENT_MODES
 from deadheat.errors import InputError
+from deadheat.files import OPTION, VARIABLE
 from deadheat.kernels import native
 from deadheat.results.base import Result
 from deadheat.screen import visible
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
-from deadheat.text import capitalize
+from deadheat.text import capitalize, parse_size
 
 JSON = "print the result as JSON"
+WITHOUT_FILES = ("demo", "metrics", "testbed", "init")  # commands that read no files of others
 _LENIENT_HELP = {
     "multiple-roots": "accept sentences with several roots",
     "missing-heads": "accept sentences with _ instead of heads",
@@ -36,6 +39,22 @@ class Parser(argparse.ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
+
+        if command not in WITHOUT_FILES:
+            self.add_argument(
+                OPTION,
+                type=_size,
+                metavar="SIZE",
+                help="most bytes that a compressed file or a pipe may hold, such as 8G (default: 2G, and for "
+                "compressed files 250 times their size)",
+            )
+
+    def print_help(self, file: Any = None) -> None:
+        print(self.format_help(), end="", file=file)  # argparse ignores a full disk
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        sys.stdout.flush()  # here an error is still reported
+        super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{self.prog}: {message}; see {self.prog} --help")
@@ -72,6 +91,14 @@ class Parser(argparse.ArgumentParser):
         )
         for mode in LENIENT_MODES:
             group.add_argument(f"--{mode}", action="append_const", dest="lenient", const=mode, help=_LENIENT_HELP[mode])
+
+
+def _size(text: str) -> str:
+    """Set the limit for this process and those it starts."""
+    if parse_size(text) is None:
+        raise argparse.ArgumentTypeError(f"{text!r}; expected a size such as 8G")
+    os.environ[VARIABLE] = text
+    return text
 
 
 def reading(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -20,9 +20,10 @@ from deadheat.cli.options import (
     show,
 )
 from deadheat.corpus.documents import sort_by_part
-from deadheat.corpus.reading import STDIN, expand, read
+from deadheat.corpus.reading import expand, read
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError
+from deadheat.files import STDIN
 from deadheat.questions.run import left_to_run, run, run_plan
 from deadheat.reporting.plan import plan_view
 from deadheat.reporting.terminal import print_blocks

@@ -4,59 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-import stat
-import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypedDict
 
-import numpy as np
-
-from deadheat.compression import BrokenError, decompress, without_suffix
+from deadheat.compression import without_suffix
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.formats import LENIENT, PADDING, SEPARATORS, read_columns, read_conllu, read_tagged
 from deadheat.corpus.transforms import concatenate
 from deadheat.corpus.vocabulary import Bytes
 from deadheat.errors import CorpusError, Fault, InputError, NameUnknown, reason
+from deadheat.files import STDIN, FileError, padded, read_bytes
 
-STDIN = "-"
 SUFFIXES = (".conllu", ".conll", ".conllx", ".conll06", ".txt", ".tsv", ".pos", ".tagged", ".iob", ".bio", ".iob2")
-
-
-def read_bytes(path: str) -> Bytes:
-    """Read all bytes of a file or of standard input, decompressed, followed by padding."""
-    try:
-        raw = _padded(sys.stdin.buffer.read()) if path == STDIN else _read_file(path)
-    except OSError as error:
-        raise CorpusError([Fault(path, 0, f"cannot be read ({reason(error)})")]) from error
-    try:
-        content = decompress(raw.data[: len(raw) - PADDING])
-    except BrokenError as error:
-        raise CorpusError([Fault(path, 0, str(error))]) from error
-    return raw if content is None else _padded(content)
-
-
-def _read_file(path: str) -> Bytes:
-    with open(path, "rb", buffering=0) as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            return _padded(file.readall())
-        buffer = np.empty(status.st_size + PADDING, np.uint8)
-        view, filled = buffer.data, 0
-        while filled < status.st_size:
-            got = file.readinto(view[filled : status.st_size])
-            if not got:
-                raise OSError(0, f"file shrank while being read, from {status.st_size} bytes to {filled}")
-            filled += got
-        buffer[filled:] = 0
-        return buffer
-
-
-def _padded(raw: bytes) -> Bytes:
-    buffer = np.zeros(len(raw) + PADDING, np.uint8)
-    buffer[: len(raw)] = np.frombuffer(raw, np.uint8)
-    return buffer
 
 
 def expand(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
@@ -132,14 +93,16 @@ def read(
     modes = _checked(format, lenient)
     read_one = partial(_read_one, format=format, columns=columns, separator=separator, lenient=modes)
     if text is not None:
-        return read_one("text", _padded(text.encode(errors="surrogatepass")))
+        return read_one("text", padded(text.encode(errors="surrogatepass"), PADDING))
     corpora: list[Corpus] = []
     errors: list[CorpusError] = []
     for path in expand(paths):
         try:
-            corpora.append(read_one(path, read_bytes(path)))
+            corpora.append(read_one(path, read_bytes(path, padding=PADDING)))
         except CorpusError as error:
             errors.append(error)
+        except FileError as error:
+            errors.append(CorpusError([Fault(error.path, 0, error.problem)]))
     if errors:
         raise CorpusError.combine(errors)
     return corpora[0] if len(corpora) == 1 else concatenate(corpora)

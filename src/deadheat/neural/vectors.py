@@ -16,7 +16,7 @@ from typing import BinaryIO, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.compression import BrokenError, decompress_pieces
+from deadheat.compression import DecompressionError, decompress_pieces
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, reason
 from deadheat.neural.text import Lexicon, normalize_form
@@ -86,7 +86,7 @@ def read_vectors(path: str | os.PathLike[str], words: Sequence[str]) -> Rows:
             size = _read(name, _blocks(name, file), wanted)
     except OSError as error:
         raise InputError(f"{name}: cannot be read ({reason(error)})") from error
-    except BrokenError as error:
+    except DecompressionError as error:
         raise InputError(f"{name}: {error}") from error
     return wanted.rows(size)
 

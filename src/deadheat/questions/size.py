@@ -19,7 +19,8 @@ from deadheat.corpus import Corpus
 from deadheat.corpus.corpus import content_hash, text_hash
 from deadheat.corpus.reading import ReadingOptions
 from deadheat.corpus.writing import write_bytes
-from deadheat.errors import InputError, reason
+from deadheat.errors import InputError
+from deadheat.files import check_size, read_content
 from deadheat.metrics import METRICS
 from deadheat.questions import inputs
 from deadheat.questions.counting import count_runs
@@ -39,6 +40,8 @@ from deadheat.study.ledger.ledger import (
 )
 
 FORMAT, SUFFIX = "deadheat-counts.v1", ".npz"
+# What zipfile, zlib and numpy raise for files that are something else.
+BROKEN = (ValueError, EOFError, OSError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 EXPECTED = f"expected a file that deadheat size --save wrote ({SUFFIX})"
 PART_OF_THE_WHOLE = (
     "a sample is part of the whole test set, so tau approaches 1 as it grows, whatever the data; "
@@ -311,14 +314,20 @@ def load_counts(path: AnyPath) -> TestSet:
 
 
 def _arrays(name: str) -> dict[str, NDArray[Any]]:
-    try:
-        raw = Path(name).read_bytes()
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read ({reason(error)})") from error
-    with suppress(ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error):
-        loaded = np.load(io.BytesIO(raw), allow_pickle=False)
-        if isinstance(loaded, np.lib.npyio.NpzFile):
-            arrays = {key: loaded[key] for key in loaded.files}
-            if str(arrays.get("format")) == FORMAT:
-                return arrays
+    raw = read_content(name)
+    with suppress(*BROKEN), zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        members = archive.infolist()
+        check_size(name, len(raw), sum(member.file_size for member in members))
+        arrays = {member.filename.removesuffix(".npy"): _array(archive.read(member)) for member in members}
+        if str(arrays.get("format")) == FORMAT:
+            return arrays
     raise InputError(f"{name}: not saved counts; {EXPECTED}")
+
+
+def _array(content: bytes) -> NDArray[Any]:
+    """Return the array of an .npy file. numpy's own reader reserves the memory that a header asks for."""
+    file = io.BytesIO(content)
+    version = np.lib.format.read_magic(file)
+    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, fortran_order, dtype = read_header(file)
+    return np.frombuffer(content, dtype, offset=file.tell()).reshape(shape, order="F" if fortran_order else "C")

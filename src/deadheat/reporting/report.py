@@ -15,6 +15,7 @@ from typing import Annotated, TypeAlias
 from deadheat.arguments import Argument
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.errors import InputError, reason
+from deadheat.files import read_content
 from deadheat.questions.demo import Demo
 from deadheat.questions.table_report import SourceReport
 from deadheat.reporting import model as m
@@ -29,7 +30,6 @@ from deadheat.results.ledger import Tally
 from deadheat.results.study import StudyResult
 from deadheat.results.verdict import NO_CLAIMS
 from deadheat.study.ledger.ledger import Ledger
-from deadheat.tables.table import table_bytes
 from deadheat.text import join_names
 from deadheat.version import __version__
 
@@ -275,7 +275,7 @@ def _open(path: Path, ledger: Ledger | None, metric: str) -> SourceReport | Resu
 
         return store_report(path if start.startswith(SQLITE) else _store_of(path), ledger=ledger)
     if ".json" in path.suffixes or _is_json_result(start):
-        return from_json(table_bytes(path), source=str(path))
+        return from_json(read_content(path), source=str(path))
     from deadheat.questions.table_report import table_report
 
     return table_report(path, metric=metric)

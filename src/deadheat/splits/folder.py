@@ -15,10 +15,11 @@ import numpy as np
 from deadheat.compression import without_suffix
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.documents import PARTS, find_documents, part_from_name, sentence_parts, sort_by_part
-from deadheat.corpus.reading import STDIN, SUFFIXES, expand, read, reading_options
+from deadheat.corpus.reading import SUFFIXES, expand, read, reading_options
 from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
 from deadheat.errors import InputError, SplitError, reason
+from deadheat.files import STDIN
 from deadheat.splits.leaks import Leak, leaks
 from deadheat.splits.splitting import Partition, Splits, shared_documents
 from deadheat.version import __version__

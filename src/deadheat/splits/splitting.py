@@ -15,9 +15,10 @@ import numpy as np
 from deadheat.arguments import Argument, whole_number
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.documents import PARTS, Documents, sort_by_part
-from deadheat.corpus.reading import STDIN, expand, read
+from deadheat.corpus.reading import expand, read
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown, SplitError
+from deadheat.files import STDIN
 from deadheat.splits.strategy import STRATEGIES, Draw, Material, Size, Strategy
 
 DocumentRule: TypeAlias = Annotated[

@@ -7,8 +7,6 @@ import io
 import json
 import math
 import os
-import pathlib
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -16,8 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from deadheat.compression import BrokenError, decompress
-from deadheat.errors import InputError, NameUnknown, reason
+from deadheat.errors import InputError, NameUnknown
+from deadheat.files import read_content
 
 Path = str | os.PathLike[str]
 Numbers = NDArray[np.float64]
@@ -28,7 +26,7 @@ DATASETS = ("dataset", "data set", "data_set", "treebank", "corpus", "task")
 SCORES = ("score", "value")
 METRICS = ("metric", "measure")
 SUBSETS = ("subset", "sample", "selection", "paper", "study")
-STDIN, PARQUET = "-", b"PAR1"
+PARQUET = b"PAR1"
 NEWLINE, QUOTE, RETURN = map(ord, '\n"\r')
 
 
@@ -215,23 +213,9 @@ def _number_form(value: str) -> str:
         return value
 
 
-def table_bytes(path: Path) -> bytes:
-    """Read all bytes of a file or of standard input, decompressed."""
-    name = os.fspath(path)
-    try:
-        raw = sys.stdin.buffer.read() if name == STDIN else pathlib.Path(name).read_bytes()
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read ({reason(error)})") from error
-    try:
-        content = decompress(raw)
-    except BrokenError as error:
-        raise InputError(f"{name}: {error}") from error
-    return raw if content is None else content
-
-
 def read_table(path: Path) -> Table:
     """Read CSV, TSV, JSONL or Parquet, plain or compressed; the format is detected from the contents."""
-    name, raw = os.fspath(path), table_bytes(path)
+    name, raw = os.fspath(path), read_content(path)
     if raw.startswith(PARQUET):
         return _parquet(name, raw)
     raw = raw.removeprefix(b"\xef\xbb\xbf")
