@@ -13,7 +13,7 @@ A message reads `where: what is wrong; what was expected or nearest`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from deadheat.text import pluralize
@@ -25,6 +25,10 @@ class DeadheatError(Exception):
 
 class InputError(DeadheatError):
     """The input is wrong; the message says where and what was expected."""
+
+    def on_command_line(self) -> str:
+        """The message as a command prints it: remedies are options."""
+        return str(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,32 +43,47 @@ class Fault:
         return f"{self.path}:{self.line}: {self.message}" if self.line else f"{self.path}: {self.message}"
 
 
-class CorpusError(InputError):
-    """All errors in one or more corpus files, one line each."""
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What makes Deadheat accept a file: an option of the commands, a keyword argument in Python, and what it does."""
 
-    def __init__(self, faults: Sequence[Fault], *, unlisted: int = 0) -> None:
+    option: str
+    keyword: str
+    effect: str
+
+
+class CorpusError(InputError):
+    """Errors in one or more corpus files: the first of each kind, how many more there are, and what accepts them.
+
+    `more` has the number of errors that are not listed, by the first of the same kind.
+    """
+
+    def __init__(
+        self, faults: Sequence[Fault], *, more: Mapping[Fault, int] | None = None, remedies: Sequence[Remedy] = ()
+    ) -> None:
         self.faults = tuple(faults)
-        self.unlisted = unlisted
-        lines = [str(fault) for fault in faults]
-        if unlisted:
-            lines.append(str(_not_listed(self)))
-        super().__init__("\n".join(lines))
+        self.more = {fault: number for fault, number in (more or {}).items() if number}
+        self.remedies = tuple(remedies)
+        super().__init__("\n".join([*self._lines(), *(f"{item.keyword} {item.effect}" for item in remedies)]))
+
+    def on_command_line(self) -> str:
+        return "\n".join([*self._lines(), *(f"{item.option} {item.effect}" for item in self.remedies)])
+
+    def _lines(self) -> Iterator[str]:
+        paths = dict.fromkeys(fault.path for fault in self.faults)
+        for path in paths:
+            yield from (str(fault) for fault in self.faults if fault.path == path)
+            for fault, number in self.more.items():
+                if fault.path == path:
+                    yield f"{path}: {pluralize(number, 'more error')} like that in line {fault.line}"
 
     @classmethod
     def combine(cls, errors: Sequence[CorpusError]) -> CorpusError:
         """Combine the errors of several files."""
-        if len(errors) == 1:
-            return errors[0]
-        faults: list[Fault] = []
-        for error in errors:
-            faults += error.faults
-            faults += [_not_listed(error)] if error.unlisted else []
-        return cls(list(dict.fromkeys(faults)))
-
-
-def _not_listed(error: CorpusError) -> Fault:
-    """Say how many errors of a file are not listed."""
-    return Fault(error.faults[-1].path, 0, f"{pluralize(error.unlisted, 'more error')} not listed")
+        faults = dict.fromkeys(fault for error in errors for fault in error.faults)
+        more = {fault: number for error in errors for fault, number in error.more.items()}
+        remedies = dict.fromkeys(remedy for error in errors for remedy in error.remedies)
+        return cls(list(faults), more=more, remedies=list(remedies))
 
 
 class AlignmentError(InputError):

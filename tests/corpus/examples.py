@@ -35,7 +35,7 @@ def faults_of(text: str, *, format: str = "conllu", lenient: Iterable[str] = ())
     """What is wrong with a text, all of which is listed."""
     with pytest.raises(CorpusError) as caught:
         read(text=text, format=format, lenient=lenient)
-    assert not caught.value.unlisted
+    assert not caught.value.more
     return caught.value.faults
 
 

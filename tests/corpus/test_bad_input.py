@@ -20,7 +20,7 @@ class Bad:
 NO_WORDS = "a sentence with no words (two empty lines in a row, or comments alone); expected at least one word"
 NO_END = "no empty line at the end of the file; expected one after the last sentence"
 BOM = "starts with a byte order mark; expected plain UTF-8"
-ONE_ROOT = "expected one root per sentence (--multiple-roots accepts more)"
+ONE_ROOT = "expected one root per sentence"
 WHITE = "a line of white space; expected an empty line after a sentence"
 COMMENTS = "expected comments before its first word"
 PLAIN = "expected a plain number from 1 on"

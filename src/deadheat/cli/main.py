@@ -89,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except InputError as error:
-        return _refuse(str(error))
+        return _refuse(error.on_command_line())
     except BrokenPipeError:  # the reader of our output has seen enough, as `head` does
         _discard_output()
         return 0

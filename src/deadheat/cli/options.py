@@ -10,7 +10,8 @@ from typing import Any, NoReturn, Self
 
 from deadheat.arguments import add_arguments
 from deadheat.cli.main import COMMANDS
-from deadheat.corpus.reading import FORMATS, LENIENT_MODES
+from deadheat.corpus.formats import REMEDIES
+from deadheat.corpus.reading import FORMATS
 from deadheat.errors import InputError
 from deadheat.files import OPTION, VARIABLE
 from deadheat.kernels import native
@@ -21,11 +22,6 @@ from deadheat.text import capitalize, parse_size
 
 JSON = "print the result as JSON"
 WITHOUT_FILES = ("demo", "metrics", "testbed", "init")  # commands that read no files of others
-_LENIENT_HELP = {
-    "multiple-roots": "accept sentences with several roots",
-    "missing-heads": "accept sentences with _ instead of heads",
-    "final-newline": "accept files without an empty line at the end",
-}
 
 
 class Parser(argparse.ArgumentParser):
@@ -89,8 +85,14 @@ class Parser(argparse.ArgumentParser):
         group.add_argument(
             "--separator", metavar="CHAR", help="column separator (tab, space, ...), or separator of word and tag"
         )
-        for mode in LENIENT_MODES:
-            group.add_argument(f"--{mode}", action="append_const", dest="lenient", const=mode, help=_LENIENT_HELP[mode])
+        for mode in REMEDIES:
+            group.add_argument(
+                f"--{mode}",
+                action="append_const",
+                dest="lenient",
+                const=mode,
+                help=REMEDIES[mode].effect.replace("accepts", "accept"),
+            )
 
 
 def _size(text: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from deadheat.corpus.corpus import Comments, Corpus, Extras, Layout, Part
 from deadheat.corpus.vocabulary import PADDING as BLOB_PADDING
 from deadheat.corpus.vocabulary import Bytes, Codes, Column, Vocabulary, offsets_of
-from deadheat.errors import CorpusError, Fault, InputError
+from deadheat.errors import CorpusError, Fault, InputError, Remedy
 from deadheat.kernels import scanning as k
 from deadheat.kernels.strings import FIRST_MASK, gather
 from deadheat.text import pluralize
@@ -19,13 +19,21 @@ from deadheat.text import pluralize
 PADDING = 16  # kernels read ahead; a missing final newline is put there too
 BOM = b"\xef\xbb\xbf"
 LENIENT = {"multiple-roots": k.MULTIPLE_ROOTS, "missing-heads": k.MISSING_HEADS}
+REMEDIES = {
+    mode: Remedy(f"--{mode}", f"lenient=[{mode!r}]", f"accepts {what}")
+    for mode, what in {
+        "multiple-roots": "sentences with several roots",
+        "missing-heads": "sentences with _ instead of heads",
+        "final-newline": "files without an empty line at the end",
+    }.items()
+}
 SEPARATORS = {"tab": "\t", "space": " "}
 USUAL_NAMES = {2: ("form", "tag"), 3: ("form", "xpos", "chunk"), 4: ("form", "xpos", "chunk", "ner")}
-MAX_LISTED = 20  # errors listed per file
 EXCERPT = 40  # characters of a line quoted in a message
 
 Messages: TypeAlias = dict[int, str]  # by kind of error; `_describe` has the values that a message may quote
 
+NO_END = "no empty line at the end of the file; expected one after the last sentence"
 WHITE_SPACE = "a line of white space; expected an empty line after a sentence"
 CONLLU_MESSAGES: Messages = {
     k.COLUMNS: "{tabbed}; expected 10 in {text}",
@@ -35,7 +43,7 @@ CONLLU_MESSAGES: Messages = {
     k.EXTRA_HEAD: "HEAD {head} of {id}, which is no word; expected '_'",
     k.HEAD_RANGE: "word {detail} has head {high}; the sentence has {words}",
     k.CYCLE: "word {detail} (head {more}) is on a cycle; expected a tree",
-    k.ROOTS: "word {detail} is a second root of {more}; expected one root per sentence (--multiple-roots accepts more)",
+    k.ROOTS: "word {detail} is a second root of {more}; expected one root per sentence",
     k.SOME_HEADS: "{words} without a head; expected heads for all words of the sentence or for none",
     k.EMPTY_FORM: "empty FORM of {id}; expected a word",
     k.EMPTY_SENTENCE: "a sentence with {content}; expected at least one word",
@@ -167,7 +175,7 @@ class Scan:
         masks = np.full(width, FIRST_MASK, np.int64)
         self.tables = (table, slots, masks, self.sizes, self.starts, self.lengths, hashes)
         self.sentences = (np.empty(rows, np.int64), np.empty(2 * rows, np.int64), np.empty(rows, np.uint8))
-        self.faults = np.zeros(MAX_LISTED * k.FAULT_SIZE, np.int64)
+        self.faults = np.zeros(k.FAULTS_SIZE, np.int64)
         self.out = np.zeros(k.OUT_SIZE, np.int64)
         self.heads: Codes | None = None
         self.extras: Extras | None = None
@@ -196,21 +204,25 @@ class Scan:
         )
 
     def _raise_faults(self, path: str, messages: Messages, mark: str, more: Sequence[Fault]) -> None:
-        rows = self.faults.reshape(-1, k.FAULT_SIZE).tolist()
+        rows = self.faults.reshape(-1, k.FAULT_SIZE)[: self.out[k.LISTED]].tolist()
         faults = [
-            Fault(path, line, _describe(self.data, messages, mark, kind, *details))
-            for kind, line, *details in rows
-            if kind
+            Fault(path, line, _describe(self.data, messages, mark, kind, *details)) for kind, line, *details in rows
         ]
-        unlisted = int(self.out[k.FAULTS]) - len(faults)
+        first: dict[int, Fault] = {}
+        for (kind, *_), fault in zip(rows, faults, strict=True):
+            first.setdefault(kind, fault)
+        unlisted = {fault: max(0, int(self.out[k.KINDS + kind]) - k.LISTED_PER_KIND) for kind, fault in first.items()}
+        modes = ["multiple-roots"] if k.ROOTS in first else []
+        modes += ["missing-heads"] if any(fault.message.startswith("HEAD '_' of word") for fault in faults) else []
         if 0 < self.out[k.CRLF] < self.out[k.LINES]:
             newlines = np.flatnonzero(self.data == 10)
             crlf = self.data[np.maximum(newlines - 1, 0)] == 13
             message = "line ends in LF and CR LF are mixed; expected one of them throughout"
             faults.append(Fault(path, int(np.argmax(crlf != crlf[0])) + 1, message))
+        modes += ["final-newline"] if NO_END in [fault.message for fault in more] else []
         faults += more
         if faults:
-            raise CorpusError(faults[:MAX_LISTED], unlisted=unlisted + len(faults[MAX_LISTED:]))
+            raise CorpusError(faults, more=unlisted, remedies=[REMEDIES[mode] for mode in modes])
 
     def _column(self, i: int, words: int) -> Column:
         """Return a column with its vocabulary, cut to the number of words."""
@@ -240,8 +252,7 @@ def read_conllu(path: str, buffer: Bytes, *, lenient: frozenset[str], format: st
     end_faults = []
     if scan.out[k.UNFINISHED]:
         if "final-newline" not in lenient:
-            message = "no empty line at the end of the file; expected one after the last sentence"
-            end_faults.append(Fault(path, int(scan.out[k.LINES]), message))
+            end_faults.append(Fault(path, int(scan.out[k.LINES]), NO_END))
         scan = _scan_conllu(scan.with_empty_line(), bits)
     layout = scan.layout(format, "\t", len(buffer) - PADDING)
     return scan.corpus(path, k.STRING_COLUMNS, layout, CONLLU_MESSAGES, *end_faults)

@@ -11,7 +11,7 @@ from typing import TypedDict
 
 from deadheat.compression import without_suffix
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.formats import LENIENT, PADDING, SEPARATORS, read_columns, read_conllu, read_tagged
+from deadheat.corpus.formats import PADDING, REMEDIES, SEPARATORS, read_columns, read_conllu, read_tagged
 from deadheat.corpus.transforms import concatenate
 from deadheat.corpus.vocabulary import Bytes
 from deadheat.errors import CorpusError, Fault, InputError, NameUnknown, reason
@@ -49,7 +49,7 @@ def _in_folder(folder: str) -> list[str]:
 
 
 FORMATS = ("conllu", "conllx", "columns", "tagged")
-LENIENT_MODES = (*LENIENT, "final-newline")
+LENIENT_MODES = tuple(REMEDIES)
 _NUMBERED_LINE = re.compile(rb"\d+([-.]\d+)?\t")
 
 
@@ -83,7 +83,7 @@ def read(
     Raises
     ------
     CorpusError
-        With up to twenty errors per file, each with its line number.
+        With the first errors of each kind in every file, with line numbers.
 
     Examples
     --------

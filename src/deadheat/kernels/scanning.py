@@ -36,9 +36,12 @@ STRING_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "deprel", "deps", "m
 # Slots of the `out` array: totals, then where in a sentence the scan is.
 WORDS, EXTRAS, SENTENCES, FAULTS, CRLF, LINES, TAIL, UNFINISHED = range(8)
 FIRST_WORD, FIRST_EXTRA, FIRST_LINE, EXPECTED, RANGE_END, SPOILED, OPEN = range(8, 15)
-OUT_SIZE = 15
+LISTED, KINDS = 15, 16  # faults in the array; from `KINDS` on, how many there are of each kind
+OUT_SIZE = KINDS + 19
 # A fault is five numbers: its kind, its line, where that line starts in the file, and two details.
 FAULT_SIZE = 5
+LISTED_PER_KIND = 3
+FAULTS_SIZE = FAULT_SIZE * LISTED_PER_KIND * 19
 # Bits of the `lenient` argument.
 MULTIPLE_ROOTS, MISSING_HEADS = 1, 2
 
@@ -49,11 +52,13 @@ NEWDOC = np.frombuffer(b"newdoc", np.uint8)
 
 @helper
 def report(kind, line, start, detail, more, faults, out):
-    """Note a fault; past the end of the array only their number is kept."""
-    at = out[FAULTS] * FAULT_SIZE
+    """List a fault if it is one of the first of its kind, and count it."""
     out[FAULTS] += 1
+    out[KINDS + kind] += 1
     out[SPOILED] = 1
-    if at < len(faults):
+    if out[KINDS + kind] <= LISTED_PER_KIND:
+        at = out[LISTED] * FAULT_SIZE
+        out[LISTED] += 1
         faults[at], faults[at + 1], faults[at + 2] = kind, line, start
         faults[at + 3], faults[at + 4] = detail, more
     return 0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +15,7 @@ from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.errors import CorpusError, Fault, InputError
 from deadheat.text import pluralize
 
-MAX_LISTED = 20  # problems of one corpus
+MAX_LISTED = 3  # problems of one kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +98,20 @@ def require_trees(corpus: Corpus) -> Codes:
     Raises
     ------
     CorpusError
-        With the file and line of each problem, up to twenty.
+        With the file and line of the first problems of each kind.
     """
     if corpus.heads is None:
         raise InputError(f"{corpus.name}: words without heads; expected a tree for every sentence")
-    all_problems = problems(corpus.heads, corpus.offsets)
-    faults = []
-    for problem in all_problems[:MAX_LISTED]:
-        word = int(corpus.offsets[problem.sentence]) + (problem.words[0] - 1 if problem.words else 0)
-        faults.append(Fault(*corpus.line_of_word(word), problem.message))
-    if faults:
-        raise CorpusError(faults, unlisted=len(all_problems) - len(faults))
+    by_kind: dict[str, list[Problem]] = {}
+    for problem in problems(corpus.heads, corpus.offsets):
+        by_kind.setdefault(re.sub(r"words?|[\d,. ]+", "", problem.message), []).append(problem)
+    if by_kind:
+        listed = {kind: [_fault(corpus, item) for item in items[:MAX_LISTED]] for kind, items in by_kind.items()}
+        more = {faults[0]: len(by_kind[kind]) - len(faults) for kind, faults in listed.items()}
+        raise CorpusError(sorted(chain(*listed.values()), key=lambda fault: fault.line), more=more)
     return corpus.heads
+
+
+def _fault(corpus: Corpus, problem: Problem) -> Fault:
+    word = int(corpus.offsets[problem.sentence]) + (problem.words[0] - 1 if problem.words else 0)
+    return Fault(*corpus.line_of_word(word), problem.message)
