@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from deadheat.corpus.vocabulary import Bytes, Codes, Column, Indices, Vocabulary, ranges
 from deadheat.errors import InputError, NameUnknown
 
+UNNAMED = "_"  # how the names of columns begin that are not needed
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extras:

@@ -302,11 +302,13 @@ def _scan_columns(data: Bytes, separator: str, width: int) -> Scan:
 
 def _first_line(data: Bytes) -> tuple[str, int]:
     """Return the first line with a word, which tells columns and separator, and its line number."""
+    hash_line = None  # a comment, or the word #
     for number, line in enumerate(data[: 1 << 20].tobytes().split(b"\n"), start=1):
         text = line.decode("utf-8", "replace").rstrip("\r")
-        if text and not text.startswith("-DOCSTART-"):
+        if text and not text.startswith(("-DOCSTART-", "#")):
             return text, number
-    return "", 0
+        hash_line = hash_line or ((text, number) if text.startswith("#") else None)
+    return hash_line or ("", 0)
 
 
 def read_tagged(path: str, buffer: Bytes, *, mark: str = "_") -> Corpus:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.documents import genres, sent_ids
+from deadheat.corpus.documents import find_documents, genres, sent_ids
 from deadheat.corpus.vocabulary import Column
 from deadheat.errors import InputError
 from deadheat.kernels.trees import PROJECTIVITY_ARRAYS, non_projective
@@ -31,7 +31,8 @@ class Info:
     tokens: int  # a multiword token counts as one
     multiword_tokens: int
     empty_nodes: int
-    documents: int | None  # None if the files do not mark documents
+    documents: int | None  # None if the files do not mark documents; those with the same id are one
+    document_marks: int
     genres: Mapping[str, int]  # words by genre
     types: int  # distinct forms
     tags: Mapping[str, int]  # number of different tags by column
@@ -60,7 +61,10 @@ class Info:
         if len(self.files) > 1:
             yield "files", f"{len(self.files):,}", ""
         if self.documents is not None:
-            yield "documents", f"{self.documents:,}", ""
+            repeated = (
+                f"in {self.document_marks:,} pieces, by their ids" if self.document_marks > self.documents else ""
+            )
+            yield "documents", f"{self.documents:,}", repeated
         average = f"{self.mean_length:.1f} words on average" if self.sentences else ""
         yield "sentences", f"{self.sentences:,}", average
         if self.sentences:
@@ -115,7 +119,8 @@ def info(corpus: Corpus) -> Info:
         tokens=corpus.words - in_multiword + multiword,
         multiword_tokens=multiword,
         empty_nodes=len(spans) - multiword,
-        documents=int(corpus.documents[-1]) + 1 if corpus.has_documents else None,
+        documents=len(find_documents(corpus, "newdoc") or ()) if corpus.has_documents else None,
+        document_marks=int(corpus.documents[-1]) + 1 if corpus.has_documents else 0,
         genres=_words_by_genre(corpus),
         types=int(np.count_nonzero(corpus.column("form").frequencies())),
         tags=tags,

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TypedDict
 
 from deadheat.compression import without_suffix
-from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.corpus import UNNAMED, Corpus
 from deadheat.corpus.formats import PADDING, REMEDIES, SEPARATORS, read_columns, read_conllu, read_tagged
 from deadheat.corpus.transforms import concatenate
 from deadheat.corpus.vocabulary import Bytes
-from deadheat.errors import CorpusError, Fault, InputError, NameUnknown, reason
+from deadheat.errors import CorpusError, Fault, InputError, NameUnknown, Remedy, reason
 from deadheat.files import STDIN, FileError, padded, read_bytes
 
 SUFFIXES = (".conllu", ".conll", ".conllx", ".conll06", ".txt", ".tsv", ".pos", ".tagged", ".iob", ".bio", ".iob2")
@@ -51,6 +51,7 @@ def _in_folder(folder: str) -> list[str]:
 FORMATS = ("conllu", "conllx", "columns", "tagged")
 LENIENT_MODES = tuple(REMEDIES)
 _NUMBERED_LINE = re.compile(rb"\d+([-.]\d+)?\t")
+CONLLU_WIDTH = 10
 
 
 def read(
@@ -74,7 +75,7 @@ def read(
         `conllu`, `conllx`, `columns` (one word per line, any columns), `tagged` (`word_TAG`), or `auto`: detected from
         the name and the first lines.
     columns
-        Column names of a column file; one of them must be `form`.
+        Column names of a column file; one of them must be `form`, and `_` stands for columns that are not needed.
     separator
         Column separator (`tab`, `space` or a character), or separator of word and tag in tagged text (default `_`).
     lenient
@@ -158,8 +159,10 @@ def _read_one(
         return read_tagged(path, buffer, mark=mark or "_")
     if columns is not None and "form" not in columns:
         raise InputError(f"columns {','.join(columns)}; expected one of them to be 'form'")
-    if columns is not None and len(set(columns)) < len(columns):
-        raise InputError(f"columns {','.join(columns)}; expected each name once")
+    if columns is not None:
+        columns = [f"{UNNAMED}{i}" if name == UNNAMED else name for i, name in enumerate(columns, start=1)]
+        if len(set(columns)) < len(columns):
+            raise InputError(f"columns {','.join(columns)}; expected each name once")
     return read_columns(path, buffer, names=columns, separator=mark)
 
 
@@ -171,9 +174,25 @@ def _guess(path: str, buffer: Bytes) -> str:
     start = buffer[: min(len(buffer) - PADDING, 1 << 16)].tobytes().removeprefix(b"\xef\xbb\xbf")
     lines = [line for line in start.split(b"\n") if line.strip()]
     first = next((line for line in lines if not line.startswith(b"#")), lines[0] if lines else b"")
-    if not lines or _NUMBERED_LINE.match(first):
+    if _NUMBERED_LINE.match(first):
+        _check_width(path, lines)
+        return "conllu"
+    if not lines:
         return "conllu"
     tokens = first.split()
     if b"\t" not in first and all(0 < token.rfind(b"_") < len(token) - 1 for token in tokens):
         return "tagged"
     return "columns"
+
+
+def _check_width(path: str, lines: Sequence[bytes]) -> None:
+    """Raise if lines are numbered as in CoNLL-U, but all of the first have the same other number of columns."""
+    widths = {line.count(b"\t") + 1 for line in lines[:20] if _NUMBERED_LINE.match(line)}
+    width = widths.pop()
+    if not widths and 3 <= width != CONLLU_WIDTH:
+        line = next(i for i, line in enumerate(lines, start=1) if _NUMBERED_LINE.match(line))
+        names = [UNNAMED, "form", "tag", *[UNNAMED] * (width - 3)]
+        remedy = Remedy(
+            f"--columns {','.join(names)}", f"columns={names}", "would read the words and one column of tags"
+        )
+        raise CorpusError([Fault(path, line, f"{width} columns; expected 10, or names for them")], remedies=[remedy])

@@ -14,7 +14,7 @@ from deadheat.kernels.strings import (
     SPACE,
     TAB,
     UNDERSCORE,
-    count_columns,
+    count_separators,
     find_byte,
     find_end,
     has_lone_return,
@@ -253,7 +253,7 @@ def scan(data, lenient, codes, heads, rows, table, capacity, masks, sizes, start
         start = at
         if data[at] <= SPACE and only_blanks(data, at):
             if data[at] != NEWLINE and data[at] != RETURN:
-                report(COLUMNS, out[LINES], start, count_columns(data, start), 0, faults, out)
+                report(COLUMNS, out[LINES], start, count_separators(data, start, TAB) + 1, 0, faults, out)
             if not out[SPOILED]:
                 end_sentence(at, lenient, heads, marks, extra_at, faults, out)
             at = skip_line(data, at, out)
@@ -292,7 +292,7 @@ def scan(data, lenient, codes, heads, rows, table, capacity, masks, sizes, start
                 extra_span[out[EXTRAS]] = span
                 out[EXTRAS] += 1
         if fault != 0:
-            columns = count_columns(data, start)
+            columns = count_separators(data, start, TAB) + 1
             if has_lone_return(data, start):
                 fault = np.int64(LONE_RETURN)
             elif columns != 10:
@@ -310,7 +310,10 @@ def scan(data, lenient, codes, heads, rows, table, capacity, masks, sizes, start
 @kernel("u1 int int i4 int i4 int i8 i8 i8 i4 u4 i8 i8 u1 i8 i8")
 def scan_columns(data, separator, width, codes, rows, table, capacity, masks, sizes, starts, lengths, hashes,
                  ends, comments, newdoc, faults, out):  # fmt: skip
-    """Fill `width` columns from a file whose last byte is a newline; a `-DOCSTART-` line opens a document."""
+    """Fill `width` columns from a file whose last byte is a newline; a `-DOCSTART-` line opens a document.
+
+    A line before a sentence that starts with # is a comment, unless it has as many columns as the others.
+    """
     tables = (table, capacity, masks, sizes, starts, lengths, hashes, rows)
     at, before, before_end = np.int64(0), np.int64(0), np.int64(0)
     started = np.uint8(0)
@@ -329,11 +332,12 @@ def scan_columns(data, separator, width, codes, rows, table, capacity, masks, si
                 report(EMPTY_SENTENCE, out[LINES], start, 0, 0, faults, out)
                 out[SPOILED] = 0
             continue
-        if not out[OPEN] and starts_with(data, at, DOCSTART):
-            before = before if started else start
+        document = starts_with(data, at, DOCSTART)
+        if not out[OPEN] and (document or (data[at] == HASH and count_separators(data, at, separator) != width - 1)):
+            before = before if before_end == start else start
             at = skip_line(data, at, out)
             before_end = at
-            started = np.uint8(1)
+            started = np.uint8(started or document)
             continue
         out[OPEN] = 1
         fault = np.int64(0)

@@ -123,12 +123,13 @@ def only_blanks(data, at):
 
 
 @helper
-def count_columns(data, at):
-    columns = 1
+def count_separators(data, at, separator):
+    """How often a byte occurs in the rest of a line."""
+    number = 0
     while data[at] != NEWLINE:
-        columns += data[at] == TAB
+        number += data[at] == separator
         at += 1
-    return columns
+    return number
 
 
 @helper

@@ -26,6 +26,7 @@ from deadheat.questions.score import (
     MIN_DOCUMENTS,
     SENTENCE,
     TOKEN,
+    check_gold,
     default_metric,
     notes_on,
 )
@@ -94,6 +95,8 @@ def count_runs(
     fine = TOKEN if unit == TOKEN else SENTENCE
     pairs = [align_words(gold, run, by=align, unit=fine) for gold, run in zip(gold_of_run, runs, strict=True)]
     measure = METRICS.make(metric or default_metric(pairs[0]))
+    for gold in golds.values():
+        check_gold(gold, [measure])
     counts = [measure.counts(pair)[:, : len(FIELDS)] for pair in pairs]
     dataset, starts, unit_notes = _counted(predictions[0].dataset or first.name, first, unit, pairs, counts)
     notes = dict.fromkeys(note for _, sealing in unsealed for note in sealing)

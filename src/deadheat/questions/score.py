@@ -10,6 +10,7 @@ import numpy as np
 
 from deadheat.arguments import Argument
 from deadheat.corpus import Corpus
+from deadheat.corpus.corpus import UNNAMED
 from deadheat.corpus.reading import ReadingOptions
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics import METRICS, Metric, Pair
@@ -33,8 +34,10 @@ COLUMN_METRICS = {
     "xpos": ("XPOS", {"alltags"}),
     "feats": ("features", {"alltags", "mlas"}),
     "lemma": ("lemmas", {"blex"}),
+    "deps": ("enhanced dependencies", set()),
 }
 GROUPS = ("genre", "document", "relation", "tag")
+NOTHING = "{}: neither gold nor prediction has anything that {} counts; its score says nothing"
 INTERVALS = ("clustered", "bootstrap", "wilson")
 MetricNames: TypeAlias = Annotated[
     Iterable[str], Argument("a metric", short="-m", flag="--metric", metavar="NAME", repeat=True)
@@ -136,8 +139,12 @@ def score(  # noqa: PLR0913 (the options of the command)
     for corpus in predicted:
         pair = align_words(gold_corpus, corpus, by=align, unit=unit, training=train_corpus)
         measures = [METRICS.make(name) for name in names or default_metrics(pair, by)]
+        check_gold(gold_corpus, measures)
         scores = group_scores(corpus.name, list(_groups(pair, measures, by)), intervals)
         rows += scores
+        notes += [
+            NOTHING.format(row.system, row.metric) for row in scores if not row.group and not row.gold + row.predicted
+        ]
         notes += notes_on(pair, unit, measures)
         units.append(pair.units.name)
     metric_names, unit = tuple(metric.name for metric in measures), "/".join(dict.fromkeys(units))
@@ -152,7 +159,8 @@ def score(  # noqa: PLR0913 (the options of the command)
 def default_metrics(pair: Pair, by: str = "") -> list[str]:
     """What a person expects to see for corpora of this kind, broken down or not."""
     columns = pair.gold.columns
-    if len(columns) < 2:
+    labels = [name for name in columns if name != "form" and not name.startswith(UNNAMED)]
+    if not labels:
         raise InputError(f"{pair.gold.name}: words alone; expected a column of labels to score")
     if "deprel" in columns and by in ("relation", "tag"):
         return ["las"] if by == "relation" else ["upos"]
@@ -160,7 +168,7 @@ def default_metrics(pair: Pair, by: str = "") -> list[str]:
         names = [name for name in OFFICIAL if pair.alignment == "text" or name not in ("tokens", "sentences", "words")]
         label = "upos"
     else:
-        label = [name for name in columns if name != "form"][-1]
+        label = labels[-1]
         used = columns[label].frequencies() > 0
         tags = [tag for tag, occurs in zip(columns[label].vocabulary.strings, used, strict=True) if occurs]
         chunked = all(tag == "O" or tag[1:2] == "-" for tag in tags) and "O" in tags
@@ -228,6 +236,15 @@ def score_of(system: str, metric: Metric, total: Counts, interval: Interval, gro
     value, counts = float(metric.value(total)), (int(total[CORRECT]), int(total[GOLD]), int(total[PREDICTED]))
     rates = (float(precision(total)), float(recall(total)))
     return Score(system, metric.label, metric.name, value, interval, *counts, *rates, group)
+
+
+def check_gold(gold: Corpus, metrics: Sequence[Metric]) -> None:
+    """Refuse gold in which there is nothing to score."""
+    if not gold.sentences:
+        raise InputError(f"{gold.name}: no sentences; expected some to score")
+    for metric in metrics:
+        if metric.compares == "deps" and not _has_values(gold, "deps"):
+            raise InputError(f"{gold.name}: no enhanced dependencies; expected some in DEPS for {metric.label}")
 
 
 def notes_on(pair: Pair, unit: str, metrics: Sequence[Metric]) -> list[str]:
