@@ -37,7 +37,7 @@ class Parser(argparse.ArgumentParser):
         )
 
         if command not in WITHOUT_FILES:
-            self.add_argument(
+            self.add_argument_group("limits").add_argument(
                 OPTION,
                 type=_size,
                 metavar="SIZE",

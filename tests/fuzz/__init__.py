@@ -1,0 +1,1 @@
+"""Mutated inputs of every reader and command: `python -m tests.fuzz --inputs 20000`."""
