@@ -9,6 +9,7 @@ from typing import Self, TextIO
 
 DEFAULT_COLUMNS, MIN_COLUMNS = 80, 20
 UNLIMITED = 10_000  # columns of a stream that is not a terminal
+LONGEST_LINE, MOST_LINES = 1000, 50  # of a message
 # Control characters except the newline, marks that change the direction of text, and surrogates.
 _CONTROL = "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 
@@ -84,3 +85,16 @@ def visible(text: str) -> str:
     if text.replace("\n", "").isprintable():  # nearly always, and compiling the expression takes time at start-up
         return text
     return re.sub(_CONTROL, lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def message(text: str) -> str:
+    """A message for standard error: names in it may be malicious, and longer than anybody reads."""
+    lines = text.split("\n")
+    shown = [line if len(line) <= LONGEST_LINE else _shortened(line) for line in lines[:MOST_LINES]]
+    more = [f"... and {len(lines) - MOST_LINES:,} more lines"] if len(lines) > MOST_LINES else []
+    return visible("\n".join([*shown, *more]))
+
+
+def _shortened(line: str) -> str:
+    half = LONGEST_LINE // 2
+    return f"{line[:half]} [... {len(line) - 2 * half:,} more characters ...] {line[-half:]}"

@@ -139,3 +139,18 @@ def test_a_full_disk_is_said_in_one_line(arguments: str) -> None:
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert arguments == "nonsense" or "the output cannot be written (no space left on device)" in done.stderr
+
+
+def test_long_names_and_many_faults_do_not_fill_the_screen(commands: Commands, tmp_path: Path) -> None:
+    path = tmp_path / "names.csv"
+    path.write_text("x" * 100_000 + ",y\n1,2\n")
+    line = commands.refused("contrast", path, "--score", "z", "--factor", "y")
+    assert len(line) < 1200
+    assert "more characters" in line
+    files = [tmp_path / f"{i}.conllu" for i in range(80)]
+    for file in files:
+        file.write_text("1\ta\n\n")
+    outcome = commands("info", *files)
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 51
+    assert outcome.err.endswith("... and 30 more lines\n")

@@ -1,1 +1,1 @@
-"""Mutated inputs of every reader and command: `python -m tests.fuzz --inputs 20000`."""
+"""A fuzzer: damaged inputs of every reader and command."""

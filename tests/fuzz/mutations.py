@@ -13,17 +13,86 @@ Mutation = Callable[[bytes, np.random.Generator], bytes]
 LONGEST = 1 << 21  # bytes of a mutated file
 
 NUMBERS = (
-    b"0", b"-1", b"-0", b"1e308", b"-1e308", b"1e-320", b"nan", b"inf", b"-inf", b"1_0", b"0x10", b"007", b"1e5000",
-    b"9" * 25, b"9" * 5000, b"18446744073709551616", b"9223372036854775807", b"2147483648", b"1000000000000", b"0.1.2",
-    b"\xd9\xa1", b"true", b"null", b"",
-)  # fmt: skip
+    b"0",
+    b"-1",
+    b"-0",
+    b"1e308",
+    b"-1e308",
+    b"1e-320",
+    b"nan",
+    b"inf",
+    b"-inf",
+    b"1_0",
+    b"0x10",
+    b"007",
+    b"1e5000",
+    b"9" * 25,
+    b"9" * 5000,
+    b"18446744073709551616",
+    b"9223372036854775807",
+    b"2147483648",
+    b"1000000000000",
+    b"0.1.2",
+    b"\xd9\xa1",
+    b"true",
+    b"null",
+    b"",
+)
 TOKENS = (
-    b"\0", b"\r", b"\r\n", b"\n", b"\n\n", b"\t", b" ", b'"', b"'", b",", b";", b"=", b"#", b"{", b"}", b"[", b"]", b"_",
-    b"\xef\xbb\xbf", b"\xff\xfe", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80", b"\xe2\x80\xae", b"\x1b[31m", b"\\ud800", b"\\u0000",
-    b"%s%n{}{0}", b"../../etc/passwd", b"=cmd|' /C calc'!A0", b"<script>", b"-", b"--json", b"metric\nlas", b"PAR1", b"PK\x03\x04",
-    b"SQLite format 3\0", b"\x1f\x8b", b"(\xb5/\xfd", b"a" * 5000, b"x" * 140_000, b"[" * 2000, b"[" * 100_000, b"{" * 3000,
-    b'{"a":' * 3000, b"\n" * 5000, b"," * 3000, b"\t" * 3000, b"O", b"B-X", b"1-2", b"1.1", b"0:root|0:root", b"0:root|" * 3000,
-)  # fmt: skip
+    b"\0",
+    b"\r",
+    b"\r\n",
+    b"\n",
+    b"\n\n",
+    b"\t",
+    b" ",
+    b'"',
+    b"'",
+    b",",
+    b";",
+    b"=",
+    b"#",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b"_",
+    b"\xef\xbb\xbf",
+    b"\xff\xfe",
+    b"\xed\xa0\x80",
+    b"\xf0\x9f\x98\x80",
+    b"\xe2\x80\xae",
+    b"\x1b[31m",
+    b"\\ud800",
+    b"\\u0000",
+    b"%s%n{}{0}",
+    b"../../etc/passwd",
+    b"=cmd|' /C calc'!A0",
+    b"<script>",
+    b"-",
+    b"--json",
+    b"metric\nlas",
+    b"PAR1",
+    b"PK\x03\x04",
+    b"SQLite format 3\0",
+    b"\x1f\x8b",
+    b"(\xb5/\xfd",
+    b"a" * 5000,
+    b"x" * 140_000,
+    b"[" * 2000,
+    b"[" * 100_000,
+    b"{" * 3000,
+    b'{"a":' * 3000,
+    b"\n" * 5000,
+    b"," * 3000,
+    b"\t" * 3000,
+    b"O",
+    b"B-X",
+    b"1-2",
+    b"1.1",
+    b"0:root|0:root",
+    b"0:root|" * 3000,
+)
 
 
 def _spot(data: bytes, rng: np.random.Generator) -> int:
@@ -143,15 +212,29 @@ def _bomb() -> bytes:
 
 BOMB = _bomb()
 MUTATIONS: Sequence[tuple[Mutation, float]] = (
-    (flip_bits, 4), (delete_span, 3), (repeat_span, 2), (insert_noise, 2), (insert_token, 5), (replace_field, 8),
-    (replace_numbers, 3), (truncate, 2), (_on_lines(swap_lines), 2), (_on_lines(drop_line), 2), (_on_lines(repeat_line), 2),
-    (_on_lines(drop_column), 1), (line_ends, 1), (paste_again, 1), (compress, 1), (inflate, 0.2), (nothing, 0.3),
-)  # fmt: skip
+    (flip_bits, 4),
+    (delete_span, 3),
+    (repeat_span, 2),
+    (insert_noise, 2),
+    (insert_token, 5),
+    (replace_field, 8),
+    (replace_numbers, 3),
+    (truncate, 2),
+    (_on_lines(swap_lines), 2),
+    (_on_lines(drop_line), 2),
+    (_on_lines(repeat_line), 2),
+    (_on_lines(drop_column), 1),
+    (line_ends, 1),
+    (paste_again, 1),
+    (compress, 1),
+    (inflate, 0.2),
+    (nothing, 0.3),
+)
 
 
 def mutate(data: bytes, rng: np.random.Generator) -> bytes:
-    """Apply one to four mutations."""
+    """Apply one mutation, or sometimes several."""
     weights = np.array([weight for _, weight in MUTATIONS])
-    for choice in rng.choice(len(MUTATIONS), size=int(rng.integers(1, 5)), p=weights / weights.sum()):
+    for choice in rng.choice(len(MUTATIONS), size=min(int(rng.geometric(0.55)), 5), p=weights / weights.sum()):
         data = MUTATIONS[choice][0](data, rng)[:LONGEST]
     return data

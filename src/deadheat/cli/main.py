@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from deadheat.errors import InputError, nearest, reason
-from deadheat.screen import visible
+from deadheat.screen import message
 from deadheat.version import __version__
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _report_bug(program_name: str, error: BaseException) -> int:
         with open(file, "w", encoding="utf-8", errors="backslashreplace") as stream:
             stream.writelines([f"deadheat {__version__}, Python {sys.version}\n", *traceback.format_exception(error)])
         place = f"please report it with the traceback in {path}"
-    print(visible(f"{program_name}: a bug in Deadheat ({problem}); {place}"), file=sys.stderr)
+    print(message(f"{program_name}: a bug in Deadheat ({problem}); {place}"), file=sys.stderr)
     return BUG
 
 
@@ -171,8 +171,8 @@ def _module_name(command: str) -> str:
     return f"deadheat.cli.{next(module for module, names in MODULES.items() if command in names)}"
 
 
-def _refuse(message: str) -> int:
-    print(visible(message), file=sys.stderr)
+def _refuse(problem: str) -> int:
+    print(message(problem), file=sys.stderr)
     return WRONG_INPUT
 
 

@@ -16,7 +16,7 @@ from deadheat.errors import InputError
 from deadheat.files import OPTION, VARIABLE
 from deadheat.kernels import native
 from deadheat.results.base import Result
-from deadheat.screen import visible
+from deadheat.screen import message
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.text import capitalize, parse_size
 
@@ -132,7 +132,7 @@ def ledger_entry(arguments: argparse.Namespace) -> LedgerEntry:
 def announce_compiling() -> None:
     """Tell a person at a terminal why the first run takes longer."""
     if sys.stderr.isatty():
-        native.announce = lambda message: print(message, file=sys.stderr)
+        native.announce = lambda text: print(text, file=sys.stderr)
 
 
 def report_worker_errors(command: str, run: Callable[[], int]) -> int:
@@ -170,4 +170,4 @@ def say(notes: Sequence[str]) -> None:
     """Print notes on standard error, after the results."""
     sys.stdout.flush()
     for note in notes:
-        sys.stderr.write(f"note: {visible(note)}\n")  # one call, since other processes may write there too
+        sys.stderr.write(f"note: {message(note)}\n")  # one call, since other processes may write there too

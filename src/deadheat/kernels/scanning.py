@@ -86,12 +86,10 @@ def close_sentence(before, before_end, starts_document, sentences, out):
     ends, comments, newdoc = sentences
     sentence = out[SENTENCES]
     ends[sentence] = out[WORDS]
-    comments[2 * sentence] = before
-    comments[2 * sentence + 1] = before_end
+    comments[2 * sentence], comments[2 * sentence + 1] = before, before_end
     newdoc[sentence] = starts_document
     out[SENTENCES] = sentence + 1
-    out[SPOILED] = 0
-    out[OPEN] = 0
+    out[SPOILED], out[OPEN] = 0, 0
     return 0
 
 
@@ -139,9 +137,7 @@ def read_head(data, at, span, lenient):
         missing = span == 0 and not lenient & MISSING_HEADS
         return at + 1, np.int64(-1), np.int64(HEAD_SYNTAX if missing else 0)
     at, head = read_number(data, at)
-    fault = np.int64(0)
-    if head < 0 or data[at] != TAB:
-        fault = np.int64(HEAD_SYNTAX)
+    fault = np.int64(HEAD_SYNTAX if head < 0 or data[at] != TAB else 0)
     if span != 0:
         fault = np.int64(EXTRA_HEAD)
     while data[at] != TAB and data[at] != NEWLINE:
@@ -211,8 +207,7 @@ def end_sentence(at, lenient, heads, marks, extra_at, faults, out):
 @helper
 def read_fields(data, at, row, span, rows, lenient, codes, heads, tables):
     """Columns 2 to 10 of a line from `at` on: where they end, and a fault or 0."""
-    column = 0
-    fault = np.int64(0)
+    column, fault = 0, np.int64(0)
     for field in range(1, 10):
         if field == 6:
             at, head, wrong = read_head(data, at, span, lenient)
@@ -340,8 +335,7 @@ def scan_columns(data, separator, width, codes, rows, table, capacity, masks, si
             started = np.uint8(started or document)
             continue
         out[OPEN] = 1
-        fault = np.int64(0)
-        column = np.int64(0)
+        fault, column = np.int64(0), np.int64(0)
         while True:
             begin = at
             at = find_byte(data, at, separator)
