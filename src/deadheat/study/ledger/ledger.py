@@ -134,6 +134,12 @@ class Ledger:
         """The tally of the test set with this hash."""
         return tally_of(test_set, self.events(test_set))
 
+    def sealed_texts(self) -> frozenset[str]:
+        """Hashes of the test sets whose labels are sealed, and of the texts that were evaluated as parts of them."""
+        sealed = {tally.test_set for tally in self.tallies() if tally.sealed}
+        lines = [event for event in self.events() if not sealed.isdisjoint(test_sets_of(event))] if sealed else []
+        return frozenset(sealed | {clean(event.get(key)) for event in lines for key in ("test_set", "text")}) - {""}
+
     def find(self, test_set: LedgerTestSet) -> LedgerTestSet:
         """The test set of the ledger that a text is, or is a part of; else the text itself."""
         return StoredTestSets.of(self.read()).find(test_set, is_test=True) or test_set

@@ -23,10 +23,16 @@ from deadheat.corpus.reading import reading_options
 from deadheat.corpus.writing import replace_file
 from deadheat.errors import InputError, reason
 from deadheat.study.ledger.ledger import SEALED, Ledger, LedgerTestSet
+from deadheat.text import pluralize
 
 # Keys of MISC that belong to the text: the spacing between words (Universal Dependencies).
 SPACING = frozenset({"SpaceAfter", "SpacesAfter", "SpacesBefore", "SpacesInToken"})
-KEPT_COMMENT = re.compile(rb"#[ \t]*(text|sent_id|newdoc|newpar)\b(?!_)")
+_SPACES = r"(?:\\[snrtp]|\\u[0-9A-Fa-f]{4})+"
+_SPACING_VALUES = {"SpaceAfter": "No|Yes", "SpacesAfter": _SPACES, "SpacesBefore": _SPACES}
+_MARK = re.compile(rb"(#[ \t]*new(?:doc|par))(?:(?:[ \t]+id)?[ \t]*=[ \t]*\S+)?[ \t]*")
+_SENTENCE_ID = re.compile(rb"#[ \t]*sent_id[ \t]*=[ \t]*\S+[ \t]*")
+_TEXT = re.compile(rb"#[ \t]*text[ \t]*=(.*)")
+_DOCUMENT = re.compile(rb"-DOCSTART-(?:[ \t].*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,8 @@ def seal(
     except InputError:
         target.unlink()
         raise
+    if lost := np.count_nonzero(corpus.comments.blob == 10) - np.count_nonzero(text.comments.blob == 10):
+        notes += (f"{pluralize(int(lost), 'comment')} left out of the copy, because they may hold labels",)
     return SealedTestSet(test_set, sealed, target, notes)
 
 
@@ -116,7 +124,7 @@ def unlabelled(corpus: Corpus) -> Corpus:
         columns=columns,
         heads=None,
         extras=Extras(corpus.extras.at[tokens], corpus.extras.span[tokens], codes, ends.astype(np.int64)),
-        comments=_text_comments(corpus.comments) if tree_like else corpus.comments,
+        comments=_text_comments(corpus),
     )
 
 
@@ -148,20 +156,67 @@ def _spacing(misc: Vocabulary) -> tuple[np.ndarray, Vocabulary]:
     numbers = {"_": 0}
     codes = []
     for misc_value in misc.strings:
-        spacing = "|".join(item for item in misc_value.split("|") if item.partition("=")[0] in SPACING)
+        spacing = "|".join(filter(_is_spacing, misc_value.split("|")))
         codes.append(numbers.setdefault(spacing or "_", len(numbers)))
     return np.array(codes, np.int32), Vocabulary.of(list(numbers))
 
 
-def _text_comments(comments: Comments) -> Comments:
-    """The lines about text, documents and paragraphs of every sentence."""
-    blob, bounds = comments.blob.tobytes(), comments.offsets.tolist()
+def _is_spacing(item: str) -> bool:
+    """Whether an item of MISC is spacing, and white space its value."""
+    key, _, value = item.partition("=")
+    return key in SPACING and bool(re.fullmatch(_SPACING_VALUES.get(key, ".*"), value))
+
+
+def _text_comments(corpus: Corpus) -> Comments:
+    """The comments about text, documents and paragraphs, without what they say beside that."""
+    blob, bounds = corpus.comments.blob.tobytes(), corpus.comments.offsets.tolist()
+    spelled = _Spelling.of(corpus)
     kept = [
-        b"".join(line for line in blob[a:b].splitlines(keepends=True) if KEPT_COMMENT.match(line))
-        for a, b in pairwise(bounds)
+        b"".join(_comment(line, spelled, sentence) for line in blob[a:b].splitlines(keepends=True))
+        for sentence, (a, b) in enumerate(pairwise(bounds))
     ]
-    offsets = np.cumsum([0, *map(len, kept)]).astype(np.int64)
-    return Comments(np.frombuffer(b"".join(kept), np.uint8), offsets)
+    return Comments(np.frombuffer(b"".join(kept), np.uint8), np.cumsum([0, *map(len, kept)]).astype(np.int64))
+
+
+def _comment(line: bytes, spelled: _Spelling, sentence: int) -> bytes:
+    """What a copy has of a line before a sentence; any comment that is not on this list may be a label."""
+    content = line.rstrip(b"\r\n")
+    end = line[len(content) :]
+    if not content.strip() or _SENTENCE_ID.fullmatch(content) or _MARK.fullmatch(content):
+        return line
+    if mark := re.match(rb"#[ \t]*new(?:doc|par)(?![^\s=])", content):
+        return mark[0] + end
+    if _DOCUMENT.fullmatch(content):
+        return re.sub(rb"(?<=[ \t])(?!(?:O|-X-|_|-)(?![^ \t]))[^ \t]+", b"_", content) + end
+    text = _TEXT.fullmatch(content)
+    return line if text and _letters(text[1].decode()) == spelled.letters(sentence) else b""
+
+
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    """The text of sentences: their words, or multiword tokens where there are some."""
+
+    corpus: Corpus
+    strings: tuple[str, ...]
+    form: int  # the number of this column
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> _Spelling:
+        return cls(corpus, corpus.column("form").vocabulary.strings, list(corpus.columns).index("form"))
+
+    def letters(self, sentence: int) -> str:
+        """The letters and digits of a sentence."""
+        extras, (first, end) = self.corpus.extras, self.corpus.offsets[sentence : sentence + 2].tolist()
+        codes: list[int] = self.corpus.column("form").codes[first:end].tolist()
+        rows = range(extras.ends[sentence - 1] if sentence else 0, extras.ends[sentence])
+        for row in reversed([row for row in rows if extras.span[row] > 0]):
+            at = int(extras.at[row]) - first
+            codes[at : at + int(extras.span[row])] = [int(extras.codes[row, self.form])]
+        return _letters("".join(map(self.strings.__getitem__, codes)))
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
 
 
 def _seal_line(ledger: Ledger, test_set: str) -> Mapping[str, Any] | None:
