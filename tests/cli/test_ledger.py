@@ -349,3 +349,14 @@ def test_evaluations_are_shown_by_a_part_of_a_test_set(
     shown = commands("ledger", "show", part)
     assert "part.conllu: 100 % of its words are in sentences of en-ud-test.conllu" in shown.err
     assert shown.out == commands("ledger", "show", held_out).out
+
+
+def test_names_in_the_output_cannot_move_the_cursor(commands: Commands, held_out: Path, guess: Path) -> None:
+    evil = held_out.rename(held_out.with_name("\x1b[2J\udcff-test.conllu"))
+    shown = [commands("ledger", "guard", evil, "--budget", 9), commands("score", evil, guess, "-m", "las")]
+    shown += [commands("ledger"), commands("ledger", "show", evil), commands("ledger", "seal", evil)]
+    shown += [commands("ledger", "--json"), commands("info", evil), commands("score", evil, guess, "--json")]
+    for outcome in shown:
+        assert outcome.code == 0, outcome.err
+        assert "\x1b" not in outcome.out + outcome.err
+        assert (outcome.out + outcome.err).encode()

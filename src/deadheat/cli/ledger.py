@@ -7,7 +7,7 @@ import os
 import re
 
 from deadheat.arguments import whole_number
-from deadheat.cli.options import JSON, Parser, add_ledger_file, print_json, reading, say, show
+from deadheat.cli.options import JSON, Parser, add_ledger_file, print_json, print_lines, reading, say, show
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError
 from deadheat.results.ledger import LedgerReport, PeriodCounts, Tally
@@ -105,7 +105,7 @@ def _verify(ledger: Ledger, arguments: argparse.Namespace) -> int:
         summary = {"ledger": str(ledger.path), "lines": lines, "last": verification.last}
         print_json(summary | ({"head": line} if arguments.head else {}))
     else:
-        print(verification)
+        print_lines(str(verification))
         if arguments.head:
             print(f"{arguments.head} is line {line:,} of {lines:,}")
     say(verification.notes)
@@ -166,7 +166,7 @@ def _guard(ledger: Ledger, arguments: argparse.Namespace) -> int:
     budget = "no budget" if tally.budget is None else f"a budget of {pluralize(tally.budget, 'evaluation')}"
     guarded = "guarded already" if unchanged else "guarded"
     so_far = f"{pluralize(tally.evaluations, 'evaluation')} so far (test set {tally.test_set[:SHORT]})"
-    print(f"{test_set.name}: {guarded}, {budget}, {so_far}")
+    print_lines(f"{test_set.name}: {guarded}, {budget}, {so_far}")
     return 0
 
 
@@ -177,8 +177,8 @@ def _seal(ledger: Ledger, arguments: argparse.Namespace) -> int:
         name, test_set = sealed.test_set.name, sealed.test_set.hash
         print_json({"name": name, "test_set": test_set, "labels": str(sealed.labels), "copy": str(sealed.copy)})
     else:
-        print(f"sealed labels: {sealed.labels} (readable by their owner only)")
-        print(f"copy without labels, to hand out: {sealed.copy}")
+        print_lines(f"sealed labels: {sealed.labels} (readable by their owner only)")
+        print_lines(f"copy without labels, to hand out: {sealed.copy}")
     say((*sealed.notes, f"{arguments.file} still exists with its labels; delete it or move it away yourself"))
     return 0
 
@@ -188,7 +188,7 @@ def _repair(ledger: Ledger, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"ledger": str(ledger.path), "accepted": list(accepted)})
     else:
-        print(f"{ledger.path}: accepted as it is; check the budgets (deadheat ledger)", *accepted, sep="\n")
+        print_lines(f"{ledger.path}: accepted as it is; check the budgets (deadheat ledger)", *accepted)
     return 0
 
 
