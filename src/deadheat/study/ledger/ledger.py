@@ -148,8 +148,8 @@ class Ledger:
         """Evaluations of every test set, or of those with these hashes, by year or by month in which there were any."""
         counts: dict[str, Counter[str]] = {}
         for event in self.events():
-            test_set, when = clean(event.get("test_set")), evaluation_time(event)[: PERIODS[by]]
-            if event.get("event") == EVALUATION and when and (test_sets is None or test_set in test_sets):
+            test_set, when = next(test_sets_of(event), ""), evaluation_time(event)[: PERIODS[by]]
+            if event.get("event") == EVALUATION and test_set and when and (test_sets is None or test_set in test_sets):
                 counts.setdefault(when, Counter())[test_set] += 1
         return tuple(PeriodCounts(period, tuple(counts[period].values())) for period in sorted(counts))
 

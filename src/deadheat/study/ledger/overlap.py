@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import binascii
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,6 +24,7 @@ from deadheat.study.ledger.verification import clean
 
 SHARE = 0.25  # of the words of either text: from here on, it is an evaluation of the test set
 MOSTLY = 0.75  # of a text's words in sentences of one test set: it is a part of it, and no test set of its own
+_HASH = re.compile(r"[0-9a-f]{64}")
 SENTENCES, WORDS = "sentences", "words"  # fields of a line
 
 
@@ -106,7 +108,7 @@ class StoredTestSets:
     def of(cls, data: bytes) -> StoredTestSets:
         sets: dict[str, tuple[str, SentenceSet]] = {}
         for event in parse_events(data, f'"{SENTENCES}":'):
-            digest = clean(event.get("test_set"))
+            digest = next(test_sets_of(event), "")
             if digest and digest not in sets and (sentences := SentenceSet.parse(event)) is not None:
                 sets[digest] = (clean(event.get("name")), sentences)
         return cls(data, sets)
@@ -155,8 +157,9 @@ class StoredTestSets:
     def _part_named(self, test_set: LedgerTestSet) -> LedgerTestSet | None:
         """What a text was resolved to before, for a hash without sentences."""
         for event in parse_events(self.data, f'"text":"{test_set.hash}"'):
-            if (digest := clean(event.get("test_set"))) and clean(event.get("text")) == test_set.hash:
-                return replace(test_set, hash=digest, also=tuple(test_sets_of(event))[1:], text=test_set.hash)
+            digests = tuple(test_sets_of(event))
+            if digests and event.get("text") == test_set.hash:
+                return replace(test_set, hash=digests[0], also=digests[1:], text=test_set.hash)
         return None
 
     def _notes(
@@ -174,5 +177,5 @@ def test_sets_of(event: Mapping[str, Any]) -> Iterator[str]:
     """The hashes of the test sets that a line is about."""
     also = event.get("also")
     for digest in (event.get("test_set"), *(also if isinstance(also, list) else ())):
-        if isinstance(digest, str):
+        if isinstance(digest, str) and _HASH.fullmatch(digest):
             yield digest

@@ -6,23 +6,26 @@ by the hash of the text, and the evaluation is recorded.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from deadheat.compression import without_suffix
 from deadheat.corpus import Column, Corpus, Vocabulary, read, to_bytes, write
 from deadheat.corpus.corpus import Comments, Extras, Part, content_hash, text_hash
-from deadheat.corpus.reading import reading_options
+from deadheat.corpus.reading import ReadingOptions, reading_options
 from deadheat.corpus.writing import replace_file
 from deadheat.errors import InputError, reason
 from deadheat.study.ledger.ledger import SEALED, Ledger, LedgerTestSet
+from deadheat.study.ledger.tallies import evaluation_time
+from deadheat.study.ledger.verification import clean
 from deadheat.text import pluralize
 
 # Keys of MISC that belong to the text: the spacing between words (Universal Dependencies).
@@ -60,7 +63,9 @@ def seal(
     test_set, labels = LedgerTestSet.of(corpus), content_hash(corpus)
     line, sealed = _seal_line(ledger, test_set.hash), _sealed_file(ledger, test_set.hash)
     if line is not None and line.get("labels") != labels:
-        raise InputError(f"{path}: sealed already on {line.get('time')}, with other labels; expected the same labels")
+        raise InputError(
+            f"{path}: sealed already on {evaluation_time(line)}, with other labels; expected the same labels"
+        )
     text = unlabelled(corpus)
     assert text_hash(text) == test_set.hash
     notes: tuple[str, ...] = ()
@@ -90,13 +95,16 @@ def sealed_labels(ledger: Ledger, corpus: Corpus) -> tuple[Corpus, str] | None:
     if line is None:
         return None
     try:
+        if sealed.exists() and not sealed.is_file():  # reading a pipe would block
+            raise OSError(errno.EINVAL, "not a plain file")
         sealed.open("rb").close()
     except OSError as error:
         raise InputError(f"{corpus.name}: its sealed labels cannot be read ({sealed}: {reason(error)})") from error
-    labelled = read(sealed, **line.get("reading", {}))
+    labelled = read(sealed, **_reading(ledger, line))
     if content_hash(labelled) != line.get("labels"):
-        raise InputError(f"{sealed}: not the labels that were sealed on {line.get('time')}; expected them unchanged")
-    name = str(line.get("name"))
+        when = evaluation_time(line) or "an unknown date"
+        raise InputError(f"{sealed}: not the labels that were sealed on {when}; expected them unchanged")
+    name = clean(line.get("name")) or corpus.name
     labelled = replace(labelled, name=name, parts=(Part(name, 0),))
     return labelled, f"{corpus.name}: no labels; scored against the sealed labels of {name}"
 
@@ -217,6 +225,21 @@ class _Spelling:
 
 def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text))
+
+
+def _reading(ledger: Ledger, line: Mapping[str, Any]) -> ReadingOptions:
+    """How to read sealed labels, as the ledger has it."""
+    options = line.get("reading", {})
+    texts = ("format", "separator")
+    if (
+        isinstance(options, dict)
+        and options.keys() <= {*texts, "columns", "lenient"}
+        and all(isinstance(options.get(key, ""), str) for key in texts)
+        and all(isinstance(item, list) and all(isinstance(name, str) for name in item) for item in
+                (options.get("columns", []), options.get("lenient", [])))
+    ):  # fmt: skip
+        return cast(ReadingOptions, options)
+    raise InputError(f"{ledger.path}: no options to read the sealed labels of {clean(line.get('name'))}; expected them")
 
 
 def _seal_line(ledger: Ledger, test_set: str) -> Mapping[str, Any] | None:
