@@ -23,8 +23,8 @@ VALUES: tuple[object, ...] = (
     "9999-99-99T99:99:99Z", "0000-00-00", "-5", "=1+1", ["\ud800", 5, None, [1]],
 )  # fmt: skip
 FIELDS = (
-    "test_set", "name", "time", "budget", "reading", "also", "includes", "text", "sentences", "words", "metrics", "event", "look",
-    "system", "content", "over_budget", "purpose", "user", "prediction", "labels", "reason",
+    "test_set", "name", "time", "budget", "reading", "also", "includes", "text", "sentences", "words", "metrics",
+    "event", "look", "system", "content", "over_budget", "purpose", "user", "prediction", "labels", "reason",
 )  # fmt: skip
 
 

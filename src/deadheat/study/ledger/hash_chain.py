@@ -141,13 +141,17 @@ class HashChain:
 
 def parse_events(data: bytes, mention: str = "") -> Iterator[dict[str, Any]]:
     """The lines as dictionaries, or only those in which a string occurs: the others are not parsed."""
+    return filter(None, map(parse_line, find_lines(data, mention)))
+
+
+def find_lines(data: bytes, mention: str) -> Iterator[bytes]:
+    """The lines in which a string occurs; all lines for an empty string."""
     needle = mention.encode()
     position = data.find(needle) if needle else 0
     while 0 <= position < len(data):
         start, end = data.rfind(b"\n", 0, position) + 1, data.find(b"\n", position)
         end = len(data) if end < 0 else end
-        if event := parse_line(data[start:end]):
-            yield event
+        yield data[start:end]
         position = data.find(needle, end + 1) if needle else end + 1
 
 

@@ -59,6 +59,7 @@ class RecordedEvaluations:
 
     tallies: tuple[Tally, ...] = ()
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # those of the notes that are on the ledger itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +209,7 @@ class Ledger:
         ]
         if len(files) > 1 and stored.sets:
             found.append(stored.find(LedgerTestSet.of(corpus, corpus.name), is_test=False))
-        return tuple(stored.resolve(filter(None, found)))
+        return tuple(single for test_set in stored.resolve(filter(None, found)) for single in test_set.singly())
 
     def record(
         self,
@@ -266,7 +267,7 @@ class Ledger:
             for digest, events in before.items()
         )
         counts = [str(tally) if len(tallies) == 1 else f"ledger: {tally.describe(tally.name)}" for tally in tallies]
-        return RecordedEvaluations(tallies, (*repairs, *notes, *counts))
+        return RecordedEvaluations(tallies, (*repairs, *notes, *counts), repairs)
 
     def _check_intact(self, test_set: LedgerTestSet, tallies: Sequence[Tally], data: bytes) -> None:
         """Refuse to evaluate a guarded test set by a ledger in which anything may have been changed."""

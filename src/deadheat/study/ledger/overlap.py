@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.corpus.corpus import Corpus, text_hashes
 from deadheat.corpus.vocabulary import Indices
-from deadheat.study.ledger.hash_chain import parse_events
-from deadheat.study.ledger.verification import clean
+from deadheat.study.ledger.hash_chain import find_lines, parse_events
+from deadheat.study.ledger.verification import clean, parse_line
 
 SHARE = 0.25  # of the words of either text: from here on, it is an evaluation of the test set
 MOSTLY = 0.75  # of a text's words in sentences of one test set: it is a part of it, and no test set of its own
@@ -96,6 +97,12 @@ class LedgerTestSet:
         """The hashes of the test sets that an evaluation on it counts for."""
         return self.hash, *self.also
 
+    def singly(self) -> Iterator[LedgerTestSet]:
+        """One for each of these test sets; `StoredTestSets.resolve` puts them together again."""
+        for digest in self.all:
+            text = self.text if digest == self.hash else self.text or self.hash
+            yield replace(self, hash=digest, also=(), text=text)
+
 
 @dataclass(frozen=True, slots=True)
 class StoredTestSets:
@@ -107,10 +114,10 @@ class StoredTestSets:
     @classmethod
     def of(cls, data: bytes) -> StoredTestSets:
         sets: dict[str, tuple[str, SentenceSet]] = {}
-        for event in parse_events(data, f'"{SENTENCES}":'):
-            digest = next(test_sets_of(event), "")
-            if digest and digest not in sets and (sentences := SentenceSet.parse(event)) is not None:
-                sets[digest] = (clean(event.get("name")), sentences)
+        for line in find_lines(data, f'"{SENTENCES}":'):
+            digest, name, sentences = _stored_line(line)
+            if digest and sentences is not None:
+                sets.setdefault(digest, (name, sentences))
         return cls(data, sets)
 
     def resolve(self, test_sets: Iterable[LedgerTestSet]) -> list[LedgerTestSet]:
@@ -171,6 +178,13 @@ class StoredTestSets:
                 f"{name}: {100 * of_text:.0f} % of its words are in sentences of {other}, which are "
                 f"{100 * of_other:.0f} % of that test set: this is {article} evaluation of {other}"
             )
+
+
+@lru_cache(maxsize=512)
+def _stored_line(line: bytes) -> tuple[str, str, SentenceSet | None]:
+    """Test set, its name and its sentences; the same lines are read before every evaluation of a study."""
+    event = parse_line(line)
+    return next(test_sets_of(event), ""), clean(event.get("name")), SentenceSet.parse(event)
 
 
 def test_sets_of(event: Mapping[str, Any]) -> Iterator[str]:
