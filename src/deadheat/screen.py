@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from typing import Self, TextIO
+from typing import Self, TextIO, TypeVar
 
 DEFAULT_COLUMNS, MIN_COLUMNS = 80, 20
 UNLIMITED = 10_000  # columns of a stream that is not a terminal
 LONGEST_LINE, MOST_LINES = 1000, 50  # of a message
 # Control characters except the newline, marks that change the direction of text, and surrogates.
 _CONTROL = "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+
+# What spreadsheets take for a formula (also in full width), unless all of it is a number.
+_FORMULA = "(?s)[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]."
+_NUMBER = r"[+-]?[\d,]*\.?\d+(?:[eE][+-]?\d+)?\s*%?"
+Cell = TypeVar("Cell")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +103,17 @@ def message(text: str) -> str:
 def _shortened(line: str) -> str:
     half = LONGEST_LINE // 2
     return f"{line[:half]} [... {len(line) - 2 * half:,} more characters ...] {line[-half:]}"
+
+
+def spreadsheet_cell(cell: Cell) -> Cell | str:
+    r"""Return a cell as it is safe to open in a spreadsheet: text is visible, and no formula; numbers stay as they are.
+
+    Examples
+    --------
+    >>> [spreadsheet_cell(cell) for cell in ("=1+1", "-0.5", "a-b", "\tx", -2)]
+    ["'=1+1", '-0.5', 'a-b', "'\\tx", -2]
+    """
+    if not isinstance(cell, str):
+        return cell
+    is_formula = re.match(_FORMULA, cell) and not re.fullmatch(_NUMBER, cell)
+    return "'" * bool(is_formula) + visible(cell)

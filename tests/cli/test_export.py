@@ -5,6 +5,7 @@ import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -151,3 +152,20 @@ def test_a_file_that_does_not_fit_is_refused_and_not_left_half_written(
 
 def test_what_is_no_store_is_refused(commands: Commands, gold: Path) -> None:
     assert commands.refused("export", gold) == f"{gold}: not a store; expected a store that deadheat run wrote"
+
+
+def test_exported_names_are_no_formulas_and_have_no_control_characters(commands: Commands, tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    with Store.open(path, create=True) as opened:
+        opened.add(replace(outcome(0), cell=replace(cell(0), corpus="=HYPERLINK(1)", system="a\x1b[31m\u202eb")))
+        opened.add(outcome(1, status=FAILED, error="@SUM(1)\tand -5"))
+        opened.add(outcome(2, status=FAILED, error="-5"))
+    (row,) = csv.DictReader(io.StringIO(commands("export", path).out))
+    assert (row["corpus"], row["system"]) == ("'=HYPERLINK(1)", "a\\x1b[31m\\u202eb")
+    assert float(row["value"]) > 0
+    runs = tmp_path / "runs.csv"
+    commands("export", path, "--table", "runs", "--out", runs)
+    rows = list(csv.DictReader(io.StringIO(runs.read_text())))
+    assert [row["error"] for row in rows] == ["", "'@SUM(1)\\tand -5", "-5"]
+    lines = commands("export", path, "--format", "jsonl").out.splitlines()
+    assert json.loads(lines[0])["corpus"] == "=HYPERLINK(1)"

@@ -193,6 +193,9 @@ def test_nothing_is_printed_when_the_budget_is_spent_and_nothing_recorded_when_i
         (["--budget", "3"], "--budget without guard or seal"),
         (["show", "x", "--out", "y"], "--out without seal"),
         (["--verify", "show", "x"], "--verify beside show"),
+        (["repair"], "repair without a reason"),
+        (["repair", "x", "--reason", "y"], "repair with a file"),
+        (["--reason", "y"], "--reason without repair"),
         (["--head", "0" * 12], "--head without --verify"),
         (["--verify", "--head", "xyz"], "expected 8 to 64 digits of a hash"),
         (["show", "missing.conllu"], "missing.conllu: cannot be read (no such file or directory)"),
@@ -299,3 +302,61 @@ def test_counts_by_year_can_come_from_a_table(commands: Commands, tmp_path: Path
     assert "papers.csv:2: count 2.5; expected a whole number" in commands.refused(
         "ledger", "--by", "year", "--counts", table
     )
+
+
+def test_a_guarded_test_set_is_not_scored_by_a_changed_ledger_until_somebody_accepts_it(
+    commands: Commands, held_out: Path, guess: Path, ledger_path: Path
+) -> None:
+    commands("ledger", "guard", held_out, "--budget", 1)
+    commands("score", held_out, guess, "-m", "las")
+    ledger_path.write_text(ledger_path.read_text().replace('"budget":1', '"budget":900'))
+    for extra in ((), ("--over-budget", "no budget seems right")):
+        line = commands.refused("score", held_out, guess, "-m", "las", *extra)
+        assert line.startswith("en-ud-test.conllu: guarded, but the ledger was changed (")
+        assert "a line was edited, deleted or moved here" in line
+        assert 'deadheat ledger repair --reason "..."' in line
+    assert "deadheat ledger --verify" in commands("ledger").err
+    assert "deadheat ledger --verify" in commands("ledger", "show", held_out).err
+    assert "deadheat ledger --verify" in commands("ledger", "guard", held_out).err
+    accepted = commands("ledger", "repair", "--reason", "a typo").out.splitlines()
+    assert accepted[0] == f"{ledger_path}: accepted as it is; check the budgets (deadheat ledger)"
+    assert len(accepted) == 2
+    assert "accepted by" in commands("ledger", "--verify").err
+    assert commands("score", held_out, guess, "-m", "las").code == 0
+    assert commands("ledger").err == ""
+    assert "the hash chain is intact" in commands.refused("ledger", "repair", "--reason", "once more")
+
+
+def test_a_deleted_head_is_reported_by_every_later_command(
+    commands: Commands, held_out: Path, guess: Path, ledger_path: Path
+) -> None:
+    for _ in range(3):
+        commands("score", held_out, guess, "-m", "las")
+    ledger_path.write_text(ledger_path.read_text().partition("\n")[0] + "\n")
+    ledger_path.with_name("ledger.jsonl.head").unlink()
+    for _ in range(2):
+        assert "deadheat ledger --verify" in commands("score", held_out, guess, "-m", "las").err
+    assert "lines before it may have been deleted" in commands.refused("ledger", "--verify")
+    assert "deadheat ledger --verify" in commands("ledger", "--json").err
+
+
+def test_evaluations_are_shown_by_a_part_of_a_test_set(
+    commands: Commands, held_out: Path, guess: Path, tmp_path: Path
+) -> None:
+    commands("score", held_out, guess, "-m", "las")
+    part = tmp_path / "part.conllu"
+    part.write_text("".join(held_out.read_text().partition("\n\n")[:2]))
+    shown = commands("ledger", "show", part)
+    assert "part.conllu: 100 % of its words are in sentences of en-ud-test.conllu" in shown.err
+    assert shown.out == commands("ledger", "show", held_out).out
+
+
+def test_names_in_the_output_cannot_move_the_cursor(commands: Commands, held_out: Path, guess: Path) -> None:
+    evil = held_out.rename(held_out.with_name("\x1b[2J\udcff-test.conllu"))
+    shown = [commands("ledger", "guard", evil, "--budget", 9), commands("score", evil, guess, "-m", "las")]
+    shown += [commands("ledger"), commands("ledger", "show", evil), commands("ledger", "seal", evil)]
+    shown += [commands("ledger", "--json"), commands("info", evil), commands("score", evil, guess, "--json")]
+    for outcome in shown:
+        assert outcome.code == 0, outcome.err
+        assert "\x1b" not in outcome.out + outcome.err
+        assert (outcome.out + outcome.err).encode()

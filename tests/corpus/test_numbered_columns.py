@@ -97,7 +97,9 @@ def test_enhanced_dependencies_that_gold_lacks_are_not_scored_as_zero() -> None:
 def test_a_score_of_nothing_is_noted() -> None:
     nothing = read(text="a O\nb O\n\n", format="columns", columns=["form", "ner"])
     notes = score(nothing, nothing, metrics=["chunks(column='ner')"]).notes
-    assert notes == ("text: neither gold nor prediction has anything that Chunk F1 (ner) counts; its score says nothing",)
+    assert notes == (
+        "text: neither gold nor prediction has anything that Chunk F1 (ner) counts; its score says nothing",
+    )
 
 
 def test_notes_are_about_the_metric_that_was_asked_for() -> None:

@@ -149,6 +149,17 @@ def test_evaluations_are_those_of_the_ledger(
     assert len(printed.test_sets) == 7  # five standard ones, and two random ones of the first corpus
 
 
+def test_a_changed_ledger_is_a_note_of_the_report(finished_study: FinishedStudy, tmp_path: Path) -> None:
+    ledger = Ledger.at(tmp_path / "ledger.jsonl")
+    for suffix in ("", ".head"):
+        shutil.copy(f"{finished_study.ledger.path}{suffix}", f"{ledger.path}{suffix}")
+    before = store_report(finished_study.store, ledger=ledger).notes
+    ledger.path.write_bytes(ledger.path.read_bytes().replace(b'"user":"', b'"user":"x', 1))
+    (note,) = set(store_report(finished_study.store, ledger=ledger).notes) - set(before)
+    assert "ledger.jsonl:2: follows" in note
+    assert "deadheat ledger --verify" in note
+
+
 def test_the_study_is_that_of_the_run(finished_study: FinishedStudy, report: SourceReport) -> None:
     study = result_of(report, StudyResult)
     assert replace(study, runs=None, provenance=()) == finished_study.run.result

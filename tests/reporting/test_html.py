@@ -17,13 +17,14 @@ from urllib.parse import unquote
 
 import pytest
 
-from deadheat.charts.chart import WIDE, Chart, Datum, Layout, escape_formula
+from deadheat.charts.chart import WIDE, Chart, Datum, Layout
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.cli.pages import check_target, write_file
 from deadheat.errors import InputError
 from deadheat.reporting.html import LIMIT, Page, column_text, csv_link, fragment, page_html, words
 from deadheat.reporting.model import Cell, Column, Figure, Heading, Table, Verdict
 from deadheat.results.format import COUNT, P_VALUE
+from deadheat.screen import spreadsheet_cell
 from tests.charts.svg_reading import FunctionPlot
 from tests.reporting.browsing import HOSTILE, drawn, sample, stretched
 
@@ -171,14 +172,16 @@ def test_a_table_without_rows_has_its_headings() -> None:
     ("cell", "kept"),
     [
         ("=1+1", "'=1+1"), ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"), ("-2+3", "'-2+3"), ("@SUM(1)", "'@SUM(1)"),
-        ("\t=1", "'\t=1"),
+        ("\t=1", "'\\t=1"), ("\r=1", "'\\r=1"), ("\uff1d1+1", "'\uff1d1+1"),
+        ("a\x1b[31mb\x9b\u202e", "a\\x1b[31mb\\x9b\\u202e"),
+        ("\ud800", "\\ud800"),
         ("=\n1+1", "'=\n1+1"), ("\n=1", "'\n=1"), ("-", "-"), ("-0.53", "-0.53"), ("+1,234.5 %", "+1,234.5 %"),
         ("-1e-05", "-1e-05"),
         ("- dash", "'- dash"), ("a=b", "a=b"), ("", ""), (-0.5, -0.5), (-3, -3), (None, None),
     ],
 )  # fmt: skip
 def test_no_cell_is_a_formula_and_no_number_is_touched(cell: Datum, kept: Datum) -> None:
-    assert escape_formula(cell) == kept
+    assert spreadsheet_cell(cell) == kept
 
 
 def test_the_data_come_back_from_the_link_as_they_were() -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.study.ledger.hash_chain import START, HashChain, parse_events
+from deadheat.study.ledger.hash_chain import HashChain, parse_events
+from deadheat.study.ledger.verification import START
 
 REPAIR = {"event": "repair"}
 
@@ -93,7 +94,7 @@ def test_a_missing_head_is_told_and_recorded(chain: HashChain) -> None:
     head_of(chain).unlink()
     assert "head file is missing" in str(chain.verify())
     assert "head file was missing" in add(chain, 2)[0]
-    assert not chain.verify().faults
+    assert [fault.line for fault in chain.verify().faults] == [2]
     assert [event.get("reason") for event in parse_events(chain.read())] == [None, "no head", None]
 
 
@@ -262,3 +263,94 @@ def test_a_writer_killed_in_the_middle_of_a_write_is_mended_by_the_next(chain: H
     assert "incomplete" in add(chain, 3)[0]
     assert numbers(chain) == [1, 3]
     assert not chain.verify().faults
+
+
+def changed(chain: HashChain, *lines: bytes) -> None:
+    chain.path.write_bytes(b"".join(lines))
+
+
+def test_lines_that_were_dropped_with_the_head_stay_a_fault(chain: HashChain) -> None:
+    """A new head does not hide that nobody knows what came before it."""
+    add(chain, 1, 2, 3)
+    lines = chain.path.read_bytes().splitlines(keepends=True)
+    changed(chain, *lines[:2])
+    head_of(chain).unlink()
+    for number in (5, 6):
+        assert "deadheat ledger --verify" in add(chain, number)[0]
+    assert [fault.line for fault in chain.verify().faults] == [3]
+    assert "the head file was missing when this line was written" in str(chain.verify())
+
+
+def test_every_later_line_warns_of_a_change(chain: HashChain) -> None:
+    add(chain, 1, 2, 3)
+    changed(chain, chain.path.read_bytes().replace(b'"n":1', b'"n":9'))
+    for number in (4, 5):
+        assert "ledger.jsonl:2: follows" in add(chain, number)[0]
+    assert add(HashChain(chain.path.with_name("other.jsonl")), 1) == ()
+
+
+def test_faults_of_a_kind_are_listed_three_at_a_time(chain: HashChain) -> None:
+    add(chain, 1)
+    chain.path.write_bytes(chain.path.read_bytes() + 50 * b"no json\n")
+    lines = str(chain.verify()).splitlines()
+    assert [line.rpartition("jsonl:")[2].partition(":")[0] for line in lines[:3]] == ["2", "3", "4"]
+    assert lines[3].endswith("ledger.jsonl: 47 more errors like that in line 2")
+    assert len(lines) == 4
+    assert len(chain.verify().faults) == 50
+
+
+def test_a_change_can_be_accepted_and_stays_reported(chain: HashChain) -> None:
+    add(chain, 1, 2, 3)
+    changed(chain, chain.path.read_bytes().replace(b'"n":1', b'"n":9'))
+    accept(chain)
+    found = chain.verify()
+    assert not found.faults
+    assert found.notes[0].endswith("jsonl:4: 1 fault before this line, accepted by ana on Monday: a reason")
+    assert add(chain, 5) == ()
+    assert not chain.verify().faults
+    good = chain.path.read_bytes()
+    for at in range(len(good)):  # what was accepted is as it was then
+        changed(chain, good[:at], bytes([good[at] ^ 1]), good[at + 1 :])
+        assert chain.verify().faults, at
+
+
+@pytest.mark.parametrize("damage", ["deleted at the end", "head", "torn", "all"])
+def test_whatever_is_wrong_can_be_accepted(chain: HashChain, damage: str) -> None:
+    add(chain, 1, 2, 3)
+    if damage in ("deleted at the end", "all"):
+        changed(chain, *chain.path.read_bytes().splitlines(keepends=True)[:2])
+    if damage in ("head", "all"):
+        head_of(chain).unlink()
+    if damage in ("torn", "all"):
+        changed(chain, b"junk\n", chain.path.read_bytes(), b'{"ev')
+    accept(chain)
+    add(chain, 4)
+    assert not chain.verify().faults
+    assert not chain.verify(parse=False).faults
+
+
+def accept(chain: HashChain) -> None:
+    fields = {"user": "ana", "time": "Monday", "purpose": "a reason"}
+    chain.append(lambda _: [{"event": "repair", "content": "", **fields}], repair=REPAIR)
+
+
+@pytest.mark.parametrize("head", [b"", b"\xff", b"x y", b"-1 " + b"0" * 64, b"9" * 5000 + b" " + b"0" * 64, b"1 2 3"])
+def test_a_head_that_is_none_is_a_missing_one(chain: HashChain, head: bytes) -> None:
+    add(chain, 1, 2)
+    head_of(chain).write_bytes(head)
+    assert "its head file is missing or broken" in str(chain.verify())
+
+
+def test_pipes_beside_a_ledger_are_refused_and_not_waited_for(chain: HashChain) -> None:
+    add(chain, 1)
+    head_of(chain).unlink()
+    os.mkfifo(head_of(chain))
+    with pytest.raises(OSError, match="not a plain file"):
+        add(chain, 2)
+    with pytest.raises(OSError, match="not a plain file"):
+        chain.verify()
+    head_of(chain).unlink()
+    lock = chain.path.with_name("ledger.jsonl.lock")
+    lock.unlink()
+    os.mkfifo(lock)
+    assert len(chain.verify().hashes) == 1

@@ -150,6 +150,18 @@ def test_the_look_is_written_before_the_scores(
     assert cells_of(path) == []
 
 
+def test_a_changed_ledger_is_a_note_of_the_run(tmp_path: Path, ledger_path: Path) -> None:
+    path = study_file(tmp_path)
+    ledger = Ledger(ledger_path)
+    for number in range(2):
+        ledger.guard(LedgerTestSet(f"other {number}", "ab" * 32))
+    assert not ran(path, ledger_entry=LedgerEntry(ledger)).notes
+    ledger_path.write_text(ledger_path.read_text().replace("other 0", "another"))
+    notes = ran(path, "splits.times=4", ledger_entry=LedgerEntry(ledger)).notes
+    assert notes
+    assert all("deadheat ledger --verify" in note for note in notes)
+
+
 def test_a_budget_that_the_plan_would_exceed_refuses_before_anything_runs(tmp_path: Path, ledger_path: Path) -> None:
     path = study_file(tmp_path)
     plan, ledger = Plan.of(path), Ledger(ledger_path)

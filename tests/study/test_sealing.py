@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from deadheat import compare, read, score
+from deadheat import compare, read, score, size
 from deadheat.corpus import to_bytes
 from deadheat.corpus.corpus import content_hash, text_hash
 from deadheat.errors import CorpusError, InputError
+from deadheat.ranking.size_samples import SizeSettings
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.study.ledger.sealing import is_unlabelled, seal, unlabelled
 
@@ -208,3 +209,118 @@ def test_sealing_again_needs_the_same_labels(ledger: Ledger, gold: Path, tmp_pat
     with pytest.raises(InputError, match=r"sealed already on .*, with other labels"):
         seal(ledger, read(written(tmp_path / "other.conllu", GUESS)))
     assert content_hash(read(sealed_copy(ledger))) == content_hash(read(gold))
+
+
+WORDS = "1-2\tdel\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\tde\tADP\t_\t_\t2\tcase\t_\t_\n2\tel\tel\tDET\t_\t_\t0\troot\t_\t_\n\n"
+
+
+@pytest.mark.parametrize(
+    ("comment", "kept"),
+    [
+        ("# sent_id = a-1", "# sent_id = a-1"),
+        ("#sent_id=a-1", "#sent_id=a-1"),
+        ("# newdoc id = web/1", "# newdoc id = web/1"),
+        ("# newdoc", "# newdoc"),
+        ("# newpar id = p1", "# newpar id = p1"),
+        ("# text = Del", ""),  # other letters than the words have
+        ("# text = del", "# text = del"),
+        ("# text = «del».", "# text = «del»."),  # punctuation that is no word is no label
+        ("# text = del\tADP DET", ""),
+        ("# text = case root", ""),
+        ("# text-gold = ADP DET", ""),
+        ("# text.gold = ADP", ""),
+        ("# text gold = ADP", ""),
+        ("# text", ""),
+        ("# sent_id = a-1 ADP DET", ""),
+        ("# sent_id-gold = ADP", ""),
+        ("# newdoc id = a ADP DET", "# newdoc"),  # the document begins here nevertheless
+        ("# newdoc ADP DET", "# newdoc"),
+        ("# newpar ADP DET", "# newpar"),
+        ("# newdoc-gold = ADP", ""),
+        ("# gold = ADP DET", ""),
+        ("# parse = (ADP de)", ""),
+    ],
+)
+def test_comments_keep_only_what_is_about_the_text(comment: str, kept: str) -> None:
+    written_copy = to_bytes(unlabelled(read(text=comment + "\n" + WORDS))).decode()
+    assert written_copy.partition("1-2")[0] == (kept + "\n" if kept else "")
+
+
+@pytest.mark.parametrize(
+    ("misc", "kept"),
+    [
+        ("SpaceAfter=No", "SpaceAfter=No"),
+        ("SpaceAfter=ADP", "_"),
+        ("SpacesAfter=\\s\\n\\u00A0", "SpacesAfter=\\s\\n\\u00A0"),
+        ("SpacesBefore=ADP|SpaceAfter=No", "SpaceAfter=No"),
+    ],
+)
+def test_spacing_is_white_space(misc: str, kept: str) -> None:
+    text = f"1\ta\ta\tADP\t_\t_\t0\troot\t_\t{misc}\n\n"
+    assert to_bytes(unlabelled(read(text=text))).decode().rstrip().rpartition("\t")[2] == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("# gold = X Y\na\tX\nb\tY\n\n", "a\t_\nb\t_\n\n"),
+        ("-DOCSTART- -X- X=Y\n\na X O\nb Y O\n\n", "-DOCSTART- -X- _\n\na _ _\nb _ _\n\n"),
+    ],
+)
+def test_comments_of_other_formats_are_checked_too(text: str, bare: str) -> None:
+    columns = ["form", "tag"] if "\t" in text else ["form", "xpos", "chunk"]
+    assert to_bytes(unlabelled(read(text=text, columns=columns))).decode() == bare
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    """Three documents: ten sentences, ten, and one."""
+    marks = {0, 10, 20}
+    text = "".join(f"# newdoc id = {i}\n" * (i in marks) + WORDS.replace("de", f"de{i}") for i in range(21))
+    return written(tmp_path / "es-test.conllu", text)
+
+
+def test_scores_of_small_groups_of_sealed_sentences_are_refused(ledger: Ledger, documents: Path) -> None:
+    gold, guess = read(documents), written(documents.with_name("guess.conllu"), documents.read_text())
+    copy, entry = seal(ledger, gold).copy, LedgerEntry(ledger)
+    for path in (copy, documents):
+        with pytest.raises(InputError, match=r"by document: one with 1 sentence; .*sealed.* at least 10 sentences"):
+            score(path, guess, metrics=["las"], by="document", ledger_entry=entry)
+    assert ledger.tally(text_hash(gold)).evaluations == 0
+    assert score(copy, guess, metrics=["las"], by="relation", ledger_entry=entry).rows
+    larger = written(documents.with_name("larger-test.conllu"), documents.read_text().replace("# newdoc id = 20\n", ""))
+    entry = LedgerEntry(Ledger.at(documents.with_name("other.jsonl")))
+    assert (
+        len(
+            score(seal(entry.ledger, read(larger)).copy, guess, metrics=["las"], by="document", ledger_entry=entry).rows
+        )
+        == 2
+    )
+
+
+def test_counts_of_sealed_sentences_are_not_saved(ledger: Ledger, documents: Path) -> None:
+    guess = written(documents.with_name("guess.conllu"), documents.read_text())
+    copy, entry, saved = seal(ledger, read(documents)).copy, LedgerEntry(ledger), documents.with_name("a.npz")
+    settings = SizeSettings(sizes=(5, 10))
+    for gold in (copy, documents):
+        with pytest.raises(InputError, match=r"counts of every sentence.* sealed; expected no --save"):
+            size(gold, {"a": guess, "b": guess}, settings=settings, save=saved, ledger_entry=entry)
+    assert not saved.exists()
+    assert not ledger.tally(text_hash(read(documents))).evaluations
+    assert size(copy, {"a": guess, "b": guess}, settings=settings, ledger_entry=entry).sets
+
+
+def test_a_comparison_shows_no_sentences_of_a_test_set_that_is_sealed_in_part(ledger: Ledger, documents: Path) -> None:
+    right = written(documents.with_name("right.conllu"), documents.read_text())
+    wrong = written(documents.with_name("wrong.conllu"), documents.read_text().replace("ADP", "X"))
+    part = written(documents.with_name("part.conllu"), documents.read_text() + WORDS)
+    right.write_text(part.read_text())
+    wrong.write_text(part.read_text().replace("ADP", "X"))
+    seal(ledger, read(documents))
+    systems, entry = {"a": right, "b": wrong}, LedgerEntry(ledger)
+    agreement = compare(part, systems, metric="upos", ledger_entry=entry).agreement
+    shown = compare(part, systems, metric="upos").agreement
+    assert agreement is not None
+    assert shown is not None
+    assert shown.sentences
+    assert not agreement.sentences

@@ -5,17 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Protocol
 
 from deadheat.charts.drawing import PRINT, style, text, xml_text
+from deadheat.screen import spreadsheet_cell
 
 Datum = str | int | float | None
-_FORMULA = re.compile(r"[=+\-@\t\r\n].", re.DOTALL)
-_NUMBER = re.compile(r"[+-]?[\d,]*\.?\d+(?:[eE][+-]?\d+)?\s*%?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +75,9 @@ class Chart:
         """The data as CSV, safe to open in a spreadsheet; missing values are empty cells."""
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(map(escape_formula, self.header))
+        writer.writerow(map(spreadsheet_cell, self.header))
         writer.writerows(
-            [None if isinstance(cell, float) and math.isnan(cell) else escape_formula(cell) for cell in row]
+            [None if isinstance(cell, float) and math.isnan(cell) else spreadsheet_cell(cell) for cell in row]
             for row in self.rows
         )
         return buffer.getvalue()
@@ -133,10 +131,3 @@ def datum(value: float | None) -> Datum:
     if value is None or not math.isfinite(value):
         return None
     return value if isinstance(value, int) else float(value)
-
-
-def escape_formula(cell: Datum) -> Datum:
-    """Prefix text that a spreadsheet would take for a formula with an apostrophe."""
-    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
-        return "'" + cell
-    return cell

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.arguments import values_of, whole_number
-from deadheat.cli.options import JSON, Parser, print_json, reading, say, show
+from deadheat.cli.options import JSON, Parser, print_json, print_lines, reading, say, show
 from deadheat.corpus import read, to_bytes, write
 from deadheat.corpus.info import info
 from deadheat.errors import InputError
@@ -85,7 +85,7 @@ def run_info(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(summary.to_dict())
     else:
-        print(summary)
+        print_lines(str(summary))
     return 0
 
 
@@ -151,7 +151,7 @@ def testbed_parser() -> argparse.ArgumentParser:
 def run_testbed(arguments: argparse.Namespace) -> int:
     options = values_of(write_testbed, arguments)
     files = write_testbed(Path(arguments.out), **options, seeds=range(arguments.seeds))
-    print(f"{len(files)} files in {arguments.out}")
+    print_lines(f"{len(files)} files in {arguments.out}")
     return 0
 
 

@@ -7,7 +7,7 @@ import os
 import re
 
 from deadheat.arguments import whole_number
-from deadheat.cli.options import JSON, Parser, add_ledger_file, print_json, reading, say, show
+from deadheat.cli.options import JSON, Parser, add_ledger_file, print_json, print_lines, reading, say, show
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError
 from deadheat.results.ledger import LedgerReport, PeriodCounts, Tally
@@ -15,7 +15,7 @@ from deadheat.study.ledger.ledger import PERIODS, SHORT, Ledger, LedgerTestSet
 from deadheat.study.ledger.sealing import seal
 from deadheat.text import pluralize
 
-ACTIONS = ("show", "guard", "seal")
+ACTIONS = ("show", "guard", "seal", "repair")
 MIN_HASH = 8  # characters of a hash that may stand for it
 _HASH = re.compile(rf"[0-9a-f]{{{MIN_HASH},64}}")
 EXAMPLES = """\
@@ -27,12 +27,13 @@ examples:
   deadheat ledger --by year                             evaluations of test sets by year
   deadheat ledger --by year --counts papers.csv         the same from a table: a row per paper, columns year and count
   deadheat ledger --verify                              was any line edited, deleted or moved?
-  deadheat ledger --verify --head 3f0c2a61d0b4          is there a line with the hash that was published?"""
+  deadheat ledger --verify --head 3f0c2a61d0b4          is there a line with the hash that was published?
+  deadheat ledger repair --reason "disk was full"       accept a changed ledger as it is, and record who did so"""
 
 
 def ledger_parser() -> argparse.ArgumentParser:
     parser = Parser("ledger", epilog=EXAMPLES)
-    parser.add_argument("action", nargs="?", choices=ACTIONS, help="what to do with FILE (default: list all test sets)")
+    parser.add_argument("action", nargs="?", choices=ACTIONS, help="what to do (default: list all test sets)")
     parser.add_argument("file", nargs="?", metavar="FILE", help="a test set; for show, also the beginning of its hash")
     parser.add_argument("--budget", type=whole_number, metavar="N", help="evaluations that are allowed (guard, seal)")
     parser.add_argument(
@@ -43,6 +44,7 @@ def ledger_parser() -> argparse.ArgumentParser:
         "--counts", default="", metavar="TABLE", help="with --by year: a table with the columns year and count instead"
     )
     parser.add_argument("--verify", action="store_true", help="check every line of the ledger")
+    parser.add_argument("--reason", default="", metavar="TEXT", help="why a changed ledger is accepted (repair)")
     parser.add_argument("--head", metavar="HASH", help="with --verify: the hash of a line that must exist")
     add_ledger_file(parser)
     return parser.add_options(json=JSON, reading=True)
@@ -53,20 +55,27 @@ def run_ledger(arguments: argparse.Namespace) -> int:
     ledger = Ledger.at(arguments.ledger)
     if arguments.verify:
         return _verify(ledger, arguments)
-    actions = {"show": _show, "guard": _guard, "seal": _seal, None: _table}
+    actions = {"show": _show, "guard": _guard, "seal": _seal, "repair": _repair, None: _table}
     return actions[arguments.action](ledger, arguments)
 
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that do not go together."""
     action, head = arguments.action, arguments.head
-    if action and not arguments.file:
+    if action not in (None, "repair") and not arguments.file:
         raise InputError(f"deadheat ledger {action}: no file; expected deadheat ledger {action} FILE")
     problems = {
         "--budget without guard or seal; expected deadheat ledger guard FILE --budget N": (
             arguments.budget is not None and action not in ("guard", "seal")
         ),
         "--out without seal; expected deadheat ledger seal FILE --out COPY": arguments.out and action != "seal",
+        "repair with a file; expected deadheat ledger repair --reason TEXT": action == "repair" and arguments.file,
+        "repair without a reason; expected deadheat ledger repair --reason TEXT": (
+            action == "repair" and not arguments.reason.strip()
+        ),
+        "--reason without repair; expected deadheat ledger repair --reason TEXT": (
+            arguments.reason and action != "repair"
+        ),
         f"--verify beside {action}; expected one of them": arguments.verify and action,
         "--by beside an action or --verify; expected deadheat ledger --by year": (
             arguments.by and (action or arguments.verify)
@@ -96,7 +105,7 @@ def _verify(ledger: Ledger, arguments: argparse.Namespace) -> int:
         summary = {"ledger": str(ledger.path), "lines": lines, "last": verification.last}
         print_json(summary | ({"head": line} if arguments.head else {}))
     else:
-        print(verification)
+        print_lines(str(verification))
         if arguments.head:
             print(f"{arguments.head} is line {line:,} of {lines:,}")
     say(verification.notes)
@@ -109,7 +118,8 @@ def _table(ledger: Ledger, arguments: argparse.Namespace) -> int:
         return show(LedgerReport((), periods=periods, counted="row"), as_json=arguments.json)
     periods = ledger.periods(arguments.by) if arguments.by else ()
     by = arguments.by or "year"
-    return show(LedgerReport(ledger.tallies(), str(ledger.path), periods=periods, by=by), as_json=arguments.json)
+    report = LedgerReport(ledger.tallies(), str(ledger.path), periods=periods, by=by, notes=ledger.warnings)
+    return show(report, as_json=arguments.json)
 
 
 def _tabled(path: str) -> tuple[PeriodCounts, ...]:
@@ -127,11 +137,14 @@ def _tabled(path: str) -> tuple[PeriodCounts, ...]:
 
 
 def _show(ledger: Ledger, arguments: argparse.Namespace) -> int:
+    notes: tuple[str, ...] = ()
     if _HASH.fullmatch(arguments.file) and not os.path.exists(arguments.file):
         tally = _by_hash(ledger, arguments.file)
     else:
-        tally = ledger.tally(_read(arguments)[1].hash)
-    return show(LedgerReport((tally,), str(ledger.path), ledger.lines(tally.test_set)), as_json=arguments.json)
+        test_set = ledger.find(_read(arguments)[1])
+        tally, notes = ledger.tally(test_set.hash), test_set.notes
+    report = LedgerReport((tally,), str(ledger.path), ledger.lines(tally.test_set), notes=(*notes, *ledger.warnings))
+    return show(report, as_json=arguments.json)
 
 
 def _by_hash(ledger: Ledger, start: str) -> Tally:
@@ -146,14 +159,14 @@ def _guard(ledger: Ledger, arguments: argparse.Namespace) -> int:
     _, test_set = _read(arguments)
     before = ledger.tally(test_set.hash)
     unchanged = before.guarded and arguments.budget in (None, before.budget)
-    say(() if unchanged else ledger.guard(test_set, budget=arguments.budget))
+    say(ledger.warnings if unchanged else ledger.guard(test_set, budget=arguments.budget))
     tally = ledger.tally(test_set.hash)
     if arguments.json:
         return show(LedgerReport((tally,), str(ledger.path)), as_json=True)
     budget = "no budget" if tally.budget is None else f"a budget of {pluralize(tally.budget, 'evaluation')}"
     guarded = "guarded already" if unchanged else "guarded"
     so_far = f"{pluralize(tally.evaluations, 'evaluation')} so far (test set {tally.test_set[:SHORT]})"
-    print(f"{test_set.name}: {guarded}, {budget}, {so_far}")
+    print_lines(f"{test_set.name}: {guarded}, {budget}, {so_far}")
     return 0
 
 
@@ -164,9 +177,18 @@ def _seal(ledger: Ledger, arguments: argparse.Namespace) -> int:
         name, test_set = sealed.test_set.name, sealed.test_set.hash
         print_json({"name": name, "test_set": test_set, "labels": str(sealed.labels), "copy": str(sealed.copy)})
     else:
-        print(f"sealed labels: {sealed.labels} (readable by their owner only)")
-        print(f"copy without labels, to hand out: {sealed.copy}")
+        print_lines(f"sealed labels: {sealed.labels} (readable by their owner only)")
+        print_lines(f"copy without labels, to hand out: {sealed.copy}")
     say((*sealed.notes, f"{arguments.file} still exists with its labels; delete it or move it away yourself"))
+    return 0
+
+
+def _repair(ledger: Ledger, arguments: argparse.Namespace) -> int:
+    accepted = ledger.repair(arguments.reason)
+    if arguments.json:
+        print_json({"ledger": str(ledger.path), "accepted": list(accepted)})
+    else:
+        print_lines(f"{ledger.path}: accepted as it is; check the budgets (deadheat ledger)", *accepted)
     return 0
 
 

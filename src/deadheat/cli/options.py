@@ -16,7 +16,7 @@ from deadheat.errors import InputError
 from deadheat.files import OPTION, VARIABLE
 from deadheat.kernels import native
 from deadheat.results.base import Result
-from deadheat.screen import message
+from deadheat.screen import encodable, encoding, message, visible
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.text import capitalize, parse_size
 
@@ -164,6 +164,12 @@ def print_json(document: dict[str, Any]) -> None:
     import json
 
     print(json.dumps(document, ensure_ascii=False, indent=1))
+
+
+def print_lines(*lines: str) -> None:
+    """Print lines that may contain names; control characters in them are escaped."""
+    for line in lines:
+        print(encodable(visible(line), encoding(sys.stdout)))
 
 
 def say(notes: Sequence[str]) -> None:

@@ -14,6 +14,7 @@ from deadheat.cli.options import (
     announce_compiling,
     ledger_entry,
     print_json,
+    print_lines,
     reading,
     report_worker_errors,
     say,
@@ -82,7 +83,7 @@ def run_init(arguments: argparse.Namespace) -> int:
     options = reading(arguments)
     corpora = [(path, read(sort_by_part(expand(path)), **options)) for path in arguments.corpora]
     write_bytes(arguments.out, starter_study(corpora, arguments.out, options, arguments.protocol).encode())
-    print(f"{arguments.out}: edit it, then run: deadheat run {shlex.quote(str(arguments.out))} --plan")
+    print_lines(f"{arguments.out}: edit it, then run: deadheat run {shlex.quote(str(arguments.out))} --plan")
     return 0
 
 

@@ -12,9 +12,10 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.corpus.vocabulary import Bytes, Codes, Column, Indices, Vocabulary, ranges
+from deadheat.corpus.vocabulary import Bytes, Codes, Column, Indices, Vocabulary, offsets_of, ranges
 from deadheat.errors import InputError, NameUnknown
 
+BLOCK = 10_000  # sentences that are hashed at a time
 UNNAMED = "_"  # how the names of columns begin that are not needed
 
 
@@ -182,13 +183,30 @@ def text_hash(corpus: Corpus, *, first: int = 0, last: int | None = None) -> str
     It is the SHA-256 of every word followed by a newline, with one more newline after each sentence: the output of
     `cut -f2` for a CoNLL-U file without comments, multiword tokens and empty nodes.
     """
-    form, offsets = corpus.column("form"), corpus.offsets[first : None if last is None else last + 1]
-    blob, bounds = form.vocabulary.blob.tobytes(), form.vocabulary.offsets.tolist()
-    lines = [blob[a:b] + b"\n" for a, b in pairwise(bounds)]
-    lines.append(b"\n")  # the end of a sentence
+    return text_hashes(corpus, first=first, last=last)[0]
+
+
+def text_hashes(corpus: Corpus, *, first: int = 0, last: int | None = None) -> tuple[str, NDArray[np.uint64]]:
+    """The hash of the text, and that of every sentence: the first 8 bytes of the SHA-256 of its words and newlines."""
+    last = corpus.sentences if last is None else last
+    whole, hashes = hashlib.sha256(), []
+    for start in range(first, last, BLOCK):
+        sentences = _sentence_texts(corpus, corpus.offsets[start : min(start + BLOCK, last) + 1])
+        whole.update(b"\n".join([*sentences, b""]))  # one more newline after each sentence
+        hashes += [hashlib.sha256(sentence).digest()[:8] for sentence in sentences]
+    return whole.hexdigest(), np.frombuffer(b"".join(hashes), ">u8").astype(np.uint64)
+
+
+def _sentence_texts(corpus: Corpus, offsets: Indices) -> list[bytes]:
+    """The words between offsets, each followed by a newline."""
+    form = corpus.column("form")
     words = form.codes[offsets[0] : offsets[-1]]
-    codes = np.insert(words, offsets[1:] - offsets[0], len(form.vocabulary))
-    return hashlib.sha256(b"".join(map(lines.__getitem__, codes.tolist()))).hexdigest()
+    lengths = np.diff(form.vocabulary.offsets)[words]
+    starts = offsets_of(lengths + 1)
+    text = np.full(starts[-1], ord("\n"), np.uint8)
+    text[ranges(starts[:-1], lengths)] = form.vocabulary.blob[ranges(form.vocabulary.offsets[words], lengths)]
+    content = text.tobytes()
+    return [content[a:b] for a, b in pairwise(starts[offsets - offsets[0]].tolist())]
 
 
 def content_hash(corpus: Corpus) -> str:

@@ -139,6 +139,8 @@ def compare(  # noqa: PLR0913 (the options of the command)
         looks = f"look {look} at this test set, tested at alpha {settings.alpha:.4f} of {alpha:g} (alpha spending)"
     notes = [*(note for item in recorded for note in item.notes), *([looks] if looks else [])]
     notes += [*missing_combinations(predictions), *(note for item in counted for note in item.notes)]
+    if len(counted) == 1 and counted[0].is_sealed and comparison.agreement is not None:
+        notes.append(f"{comparison.dataset}: its sentences are not shown, because its labels are sealed")
     return replace(comparison, align=align, notes=tuple(dict.fromkeys(notes)), evaluations=tallies)
 
 

@@ -100,7 +100,7 @@ def count_runs(
     counts = [measure.counts(pair)[:, : len(FIELDS)] for pair in pairs]
     dataset, starts, unit_notes = _counted(predictions[0].dataset or first.name, first, unit, pairs, counts)
     notes = dict.fromkeys(note for _, sealing in unsealed for note in sealing)
-    is_sealed = bool(notes)
+    is_sealed = bool(notes) or any(inputs.is_sealed(ledger_entry, gold) for gold in golds.values())
     notes |= dict.fromkeys([*unit_notes, *(note for pair in pairs for note in notes_on(pair, SENTENCE, [measure]))])
     by_system: dict[str, list[Pair]] = {}
     for pair in pairs:

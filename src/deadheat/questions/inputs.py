@@ -107,6 +107,17 @@ def unseal(
     return (gold, ()) if labels is None else (labels[0], (labels[1],))
 
 
+def is_sealed(entry: LedgerEntry | None, gold: Corpus) -> bool:
+    """Whether labels of gold are sealed; what a ledger that cannot be read says is unknown, and no."""
+    if entry is None or not entry.ledger.has_sealed:
+        return False
+    try:
+        test_sets = entry.ledger.test_sets_in(gold)
+        return any(entry.ledger.tally(digest).sealed for test_set in test_sets for digest in test_set.all)
+    except InputError:
+        return False
+
+
 def record(
     entry: LedgerEntry | None, gold: Corpus, predictions: Iterable[Corpus], metrics: Iterable[str], settings: str
 ) -> RecordedEvaluations:

@@ -24,8 +24,10 @@ from deadheat.stats.checks import check_level
 from deadheat.stats.estimates import RunScores, effective_units
 from deadheat.stats.intervals import percentiles, resampled_sums
 from deadheat.study.ledger.ledger import LedgerEntry
+from deadheat.text import pluralize
 
 AUTO, SENTENCE, DOCUMENT, TOKEN = inputs.UNITS
+MIN_SEALED = 10  # sentences of a group whose scores are shown if labels are sealed
 MIN_DOCUMENTS = 1.5  # of equal weight; with fewer, one document outweighs all others
 FEW_DOCUMENTS = 5  # of equal weight; with fewer, hardly any difference can be shown
 # Columns, what their values are called, and metrics that need them beside those that compare the column alone.
@@ -130,6 +132,8 @@ def score(  # noqa: PLR0913 (the options of the command)
     labelled, sealing_notes = inputs.unseal(gold, reading, ledger_entry)
     gold_corpus, *predicted = inputs.open_corpora([labelled, *files, *([] if train is None else [train])], reading)
     train_corpus = predicted.pop() if train is not None else None
+    if by in (DOCUMENT, "genre") and (sealing_notes or inputs.is_sealed(ledger_entry, gold_corpus)):
+        _check_groups(gold_corpus, by)
     intervals = IntervalSettings(interval, level, resamples, seed)
     unit = choose_unit(gold_corpus, unit) if by != "document" else SENTENCE
     rows: list[Score] = []
@@ -292,15 +296,27 @@ def _groups(pair: Pair, metrics: Sequence[Metric], by: str) -> Iterator[Group]:
 
 def _units_by(pair: Pair, by: str) -> tuple[np.ndarray, Sequence[str]]:
     """The group of every unit, by its first sentence."""
+    codes, names = _sentences_by(pair.gold, by)
+    return codes[pair.units.gold_sentences], names
+
+
+def _sentences_by(gold: Corpus, by: str) -> tuple[np.ndarray, Sequence[str]]:
+    """The group of every sentence, and the names of the groups."""
     from deadheat.corpus.documents import document_names, genres
 
     if by == "genre":
-        codes, names = genres(pair.gold)
-    elif not pair.gold.has_documents:
-        raise InputError(f"{pair.gold.name}: no document marks; expected `# newdoc` comments or -DOCSTART- lines")
-    else:
-        codes, names = pair.gold.documents, document_names(pair.gold)
-    return codes[pair.units.gold_sentences], names
+        return genres(gold)
+    if not gold.has_documents:
+        raise InputError(f"{gold.name}: no document marks; expected `# newdoc` comments or -DOCSTART- lines")
+    return gold.documents, document_names(gold)
+
+
+def _check_groups(gold: Corpus, by: str) -> None:
+    """Refuse scores of a few sentences whose labels are sealed."""
+    fewest = int(np.bincount(_sentences_by(gold, by)[0]).min())
+    if fewest < MIN_SEALED:
+        problem = f"by {by}: one with {pluralize(fewest, 'sentence')}; its score says much about labels that are sealed"
+        raise InputError(f"{gold.name} {problem}; expected at least {MIN_SEALED} sentences in each, or no --by {by}")
 
 
 def _by_class(pair: Pair, metrics: Sequence[Metric], by: str) -> Iterator[Group]:

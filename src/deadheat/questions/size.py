@@ -64,6 +64,7 @@ class TestSet:
     files: tuple[LedgerTestSet, ...] = ()  # saved: the gold files
     predictions: tuple[str, ...] = ()  # saved: the hash of each run
     notes: tuple[str, ...] = ()
+    is_sealed: bool = False
 
     def record(self, entry: LedgerEntry | None, settings: str) -> list[RecordedEvaluations]:
         """Record an evaluation of every run in the ledger, if the gold file is a test set."""
@@ -129,6 +130,9 @@ def size(
     settings = settings or SizeSettings()
     check_systems([prediction.system for prediction in predictions], settings.runs)
     test_set = count_test_set("", predictions, metric, align, ledger_entry, reading)
+    if save and test_set.is_sealed:
+        problem = "the counts of every sentence say much about its labels, which are sealed"
+        raise InputError(f"{test_set.counted.name}: {problem}; expected no --save")
     result = study_sizes([test_set], settings, ledger_entry=ledger_entry, align=align)
     if save:
         save_counts(test_set, save)
@@ -258,7 +262,7 @@ def count_test_set(
     lengths = np.diff(runs.gold.offsets[runs.starts], append=runs.gold.words).astype(np.int64)
     counts_RNF = np.concatenate(list(runs.dataset.counts.values()))
     counted = CountedSet(name or runs.gold.name, systems, lengths, counts_RNF, runs.metric, runs.dataset.unit)
-    return TestSet(counted, runs.golds, notes=runs.notes)
+    return TestSet(counted, runs.golds, notes=runs.notes, is_sealed=runs.is_sealed)
 
 
 def save_counts(test_set: TestSet, path: AnyPath) -> None:

@@ -139,9 +139,11 @@ def _evaluations(ledger: Ledger, study: StudyResult) -> SourceReport:
     try:
         entries = tuple(entry for entry in ledger.tallies() if entry.test_set in hashes) if hashes else ()
         periods = ledger.periods(test_sets=hashes) if entries else ()
+        warnings = ledger.warnings if entries else ()
     except InputError as error:
         return SourceReport(notes=(f"the number of evaluations of the test sets is unknown: {error}",))
-    return SourceReport(results=(LedgerReport(entries, periods=periods),)) if entries else SourceReport()
+    report = LedgerReport(entries, periods=periods)
+    return SourceReport(results=(report,), notes=warnings) if entries else SourceReport()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -32,9 +32,9 @@ _ANY_FOLDERS = re.compile(r"""(?<![^\s'"=(,;])(?!https?://)[^\s'"=(,;]*/""")  # 
 
 
 def sealed_test_sets(ledger: Ledger) -> frozenset[str] | None:
-    """Hashes of the test sets whose labels are sealed; None where the ledger cannot be read."""
+    """Hashes of the texts whose labels are sealed; None where the ledger cannot be read."""
     try:
-        return frozenset(entry.test_set for entry in ledger.tallies() if entry.sealed)
+        return ledger.sealed_texts()
     except InputError:
         return None
 

@@ -249,7 +249,7 @@ def _record_evaluation(
     recorded = ledger_entry.ledger.record(
         [test_set], [evaluation], purpose=purpose, over_budget=ledger_entry.over_budget, look=look
     )
-    return recorded.notes if not recorded.tallies else ()
+    return recorded.notes if not recorded.tallies else recorded.warnings
 
 
 def _outcome(cell: Cell, result: TaskResult[CellResult], made_with: dict[str, Any]) -> Outcome:

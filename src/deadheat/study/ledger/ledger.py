@@ -14,36 +14,33 @@ import pwd
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deadheat.corpus.corpus import Corpus, text_hash
+from deadheat.corpus.corpus import Corpus
 from deadheat.errors import InputError, reason
 from deadheat.results.ledger import LedgerLine, PeriodCounts, Tally
-from deadheat.study.ledger.hash_chain import HashChain, Verification, parse_events
+from deadheat.study.ledger.hash_chain import HashChain, parse_events
+from deadheat.study.ledger.overlap import LedgerTestSet as LedgerTestSet
+from deadheat.study.ledger.overlap import StoredTestSets, test_sets_of
+from deadheat.study.ledger.tallies import (
+    EVALUATION,
+    MAX_BUDGET,
+    evaluation_time,
+    events_about,
+    events_by_test_set,
+    ledger_line,
+    tally_of,
+)
+from deadheat.study.ledger.verification import ACCEPTED, REPAIR, Verification, clean
 from deadheat.text import pluralize
 
 SEALED = "sealed"  # folder of sealed labels beside a ledger
 SHORT = 12  # characters of a hash in tables
-EVALUATION = "look"  # the event in the file
 PERIODS = {"year": 4, "month": 7}  # characters of a time
 _TEST_NAME = re.compile(r"(?:^|[-_.])test(?:[-_.]|$)", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerTestSet:
-    """A test set in the ledger: the name of its file, and the hash of its text."""
-
-    name: str
-    hash: str
-
-    @classmethod
-    def of(cls, corpus: Corpus) -> LedgerTestSet:
-        """The test set of a corpus of one file."""
-        path = corpus.parts[0].path if corpus.parts else corpus.name
-        return cls(os.path.basename(path), text_hash(corpus))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +59,7 @@ class RecordedEvaluations:
 
     tallies: tuple[Tally, ...] = ()
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # those of the notes that are on the ledger itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +102,23 @@ class Ledger:
 
     def events(self, test_set: str = "") -> list[dict[str, Any]]:
         """All lines as dictionaries, or those about the test set with this hash."""
-        return [event for event in parse_events(self.read(), test_set) if test_set in ("", event.get("test_set"))]
+        return events_about(self.read(), test_set) if test_set else list(parse_events(self.read()))
 
     def lines(self, test_set: str) -> tuple[LedgerLine, ...]:
         """All lines about the test set with this hash."""
-        return tuple(map(_line, self.events(test_set)))
+        return tuple(map(ledger_line, self.events(test_set)))
 
     def verify(self) -> Verification:
         """Check that every line is unchanged and follows the line before."""
         with self._input_errors("read"):
             return self.chain.verify()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A note for everybody who uses the ledger, if lines were edited or deleted."""
+        with self._input_errors("read"):
+            warning = self.chain.verify(parse=False).warning
+        return (warning,) if warning else ()
 
     @contextlib.contextmanager
     def _input_errors(self, verb: str) -> Iterator[None]:
@@ -124,56 +129,87 @@ class Ledger:
 
     def tallies(self) -> tuple[Tally, ...]:
         """Every test set that was evaluated on or guarded, in the order of their first lines."""
-        by_test_set: dict[str, list[dict[str, Any]]] = {}
-        for event in self.events():
-            if "test_set" in event:
-                by_test_set.setdefault(str(event["test_set"]), []).append(event)
-        return tuple(_tally(test_set, events) for test_set, events in by_test_set.items())
+        return tuple(tally_of(test_set, events) for test_set, events in events_by_test_set(self.read()).items())
 
     def tally(self, test_set: str) -> Tally:
         """The tally of the test set with this hash."""
-        return _tally(test_set, self.events(test_set))
+        return tally_of(test_set, self.events(test_set))
+
+    def sealed_texts(self) -> frozenset[str]:
+        """Hashes of the test sets whose labels are sealed, and of the texts that were evaluated as parts of them."""
+        sealed = {tally.test_set for tally in self.tallies() if tally.sealed}
+        lines = [event for event in self.events() if not sealed.isdisjoint(test_sets_of(event))] if sealed else []
+        return frozenset(sealed | {clean(event.get(key)) for event in lines for key in ("test_set", "text")}) - {""}
+
+    def find(self, test_set: LedgerTestSet) -> LedgerTestSet:
+        """The test set of the ledger that a text is, or is a part of; else the text itself."""
+        return StoredTestSets.of(self.read()).find(test_set, is_test=True) or test_set
 
     def periods(self, by: str = "year", test_sets: Container[str] | None = None) -> tuple[PeriodCounts, ...]:
         """Evaluations of every test set, or of those with these hashes, by year or by month in which there were any."""
         counts: dict[str, Counter[str]] = {}
         for event in self.events():
-            test_set, when = str(event.get("test_set", "")), str(event.get("time", ""))[: PERIODS[by]]
-            if event.get("event") == EVALUATION and when and (test_sets is None or test_set in test_sets):
+            test_set, when = next(test_sets_of(event), ""), evaluation_time(event)[: PERIODS[by]]
+            if event.get("event") == EVALUATION and test_set and when and (test_sets is None or test_set in test_sets):
                 counts.setdefault(when, Counter())[test_set] += 1
         return tuple(PeriodCounts(period, tuple(counts[period].values())) for period in sorted(counts))
 
     def guard(self, test_set: LedgerTestSet, *, budget: int | None = None) -> tuple[str, ...]:
         """Count every evaluation of a test set from now on, whatever its name, and refuse those beyond the budget.
 
-        A later budget replaces the earlier one; both stay in the ledger. Returns notes for the user.
+        Earlier evaluations of texts that share sentences with it count, too. A later budget replaces the earlier one;
+        both stay in the ledger. Returns notes for the user.
         """
         return self.add("guard", test_set, **({} if budget is None else {"budget": budget}))
 
     def add(self, event: str, test_set: LedgerTestSet, **fields: Any) -> tuple[str, ...]:
         """Write a line about a test set; returns notes about repairs of the file."""
-        if fields.get("budget", 0) < 0:
-            raise InputError(f"a budget of {fields['budget']} evaluations; expected 0 or more")
-        line = {"event": event, **_stamp(), "test_set": test_set.hash, "name": test_set.name, **fields}
+        if not 0 <= fields.get("budget", 0) < MAX_BUDGET:
+            raise InputError(f"a budget of {fields['budget']} evaluations; expected 0 or more, less than 2^53")
+
+        def line(data: bytes) -> list[dict[str, Any]]:
+            stored = StoredTestSets.of(data)
+            includes = list(stored.overlapping(test_set))
+            about = {"test_set": test_set.hash, "name": test_set.name, **({"includes": includes} if includes else {})}
+            return [{"event": event, **_stamp(), **about, **fields, **_sentences(test_set, stored)}]
+
         with self._input_errors("written"):
-            return self._append(lambda _: [line])
+            return self._append(line)
+
+    def repair(self, purpose: str) -> tuple[str, ...]:
+        """Accept the lines as they are, in a line that says who did so and why; `verify` still reports it.
+
+        Returns notes for the user: the faults that are accepted.
+        """
+        faults = self.verify()
+        if not faults.faults:
+            raise InputError(f"{self.path}: the hash chain is intact; expected a changed ledger to repair")
+        line = {"event": REPAIR, **_stamp(), "reason": "accepted", "purpose": purpose, ACCEPTED: ""}
+        with self._input_errors("written"):
+            self._append(lambda _: [line])
+        return tuple(str(faults).splitlines())
 
     def _append(self, make: Callable[[bytes], Sequence[Mapping[str, Any]]]) -> tuple[str, ...]:
-        return self.chain.append(make, repair={"event": "repair", **_stamp()})
+        return self.chain.append(make, repair={"event": REPAIR, **_stamp()})
 
     def test_sets_in(self, corpus: Corpus) -> tuple[LedgerTestSet, ...]:
-        """The files of a corpus that are test sets: by their names, or because the ledger has their text."""
+        """The test sets that an evaluation on a corpus counts for.
+
+        These are files by their names, those whose text is in the ledger, and those that share at least a quarter of
+        their words in sentences with a test set of the ledger, or have a quarter of its words; also together.
+        """
         data = self.read()
         if not data and not any(is_test_name(path) for path, _, _ in corpus.files):
             return ()
-        test_sets: dict[str, LedgerTestSet] = {}
-        for path, first, end in corpus.files:
-            if first == end:
-                continue
-            test_set = LedgerTestSet(os.path.basename(path), text_hash(corpus, first=first, last=end))
-            if is_test_name(path) or test_set.hash.encode() in data:
-                test_sets[test_set.hash] = test_set
-        return tuple(test_sets.values())
+        files = [file for file in corpus.files if file[1] < file[2]]
+        stored = StoredTestSets.of(data)
+        found = [
+            stored.find(LedgerTestSet.of(corpus, path, first, end), is_test=is_test_name(path))
+            for path, first, end in files
+        ]
+        if len(files) > 1 and stored.sets:
+            found.append(stored.find(LedgerTestSet.of(corpus, corpus.name), is_test=False))
+        return tuple(single for test_set in stored.resolve(filter(None, found)) for single in test_set.singly())
 
     def record(
         self,
@@ -195,35 +231,51 @@ class Ledger:
         Raises
         ------
         InputError
-            If a budget does not allow it and `over_budget` gives no reason, or if the ledger cannot be written and a
-            test set is guarded.
+            If a budget does not allow it and `over_budget` gives no reason, or if a test set is guarded and the ledger
+            cannot be written, or has faults.
         """
-        events: dict[str, list[dict[str, Any]]] = {}
+        lines: list[dict[str, Any]] = []
+        before: dict[str, list[dict[str, Any]]] = {}
+        notes: list[str] = []
         look_hash = _look_hash(
             look or repr(sorted((item.prediction, item.metrics, item.settings) for item in evaluations))
         )
 
         def new_lines(data: bytes) -> list[dict[str, Any]]:
-            lines: list[dict[str, Any]] = []
-            for test_set in {test_set.hash: test_set for test_set in test_sets}.values():
-                before = list(parse_events(data, test_set.hash))
-                beyond = self._is_beyond_budget(test_set, _tally(test_set.hash, before), len(evaluations), over_budget)
-                why = over_budget if beyond else ""
+            stored = StoredTestSets.of(data)
+            for test_set in stored.resolve(test_sets):
+                before.update({digest: events_about(data, digest) for digest in test_set.all})
+                tallies = [tally_of(digest, before[digest]) for digest in test_set.all]
+                self._check_intact(test_set, tallies, data)
+                beyond = [self._is_beyond_budget(test_set, tally, len(evaluations), over_budget) for tally in tallies]
+                why = over_budget if any(beyond) else ""
                 new = [_evaluation_line(test_set, evaluation, look_hash, purpose, why) for evaluation in evaluations]
-                events[test_set.hash] = before + new
-                lines += new
+                lines.extend([new[0] | _sentences(test_set, stored), *new[1:]] if new else [])
+                notes.extend(test_set.notes)
             return lines
 
         try:
             repairs = self._append(new_lines)
         except OSError as error:
             problem = f"{self.path}: the ledger cannot be written ({reason(error)})"
-            if any(self.tally(test_set.hash).guarded for test_set in test_sets):
+            known = StoredTestSets.of(self.read()).resolve(test_sets)
+            if any(self.tally(digest).guarded for test_set in known for digest in test_set.all):
                 raise InputError(f"{problem}; expected to, because the test set is guarded") from error
             return RecordedEvaluations(notes=(f"{problem}; this evaluation was not recorded",))
-        tallies = tuple(_tally(test_set.hash, events[test_set.hash], look_hash) for test_set in test_sets)
+        tallies = tuple(
+            tally_of(digest, [*events, *(line for line in lines if digest in test_sets_of(line))], look_hash)
+            for digest, events in before.items()
+        )
         counts = [str(tally) if len(tallies) == 1 else f"ledger: {tally.describe(tally.name)}" for tally in tallies]
-        return RecordedEvaluations(tallies, (*repairs, *counts))
+        return RecordedEvaluations(tallies, (*repairs, *notes, *counts), repairs)
+
+    def _check_intact(self, test_set: LedgerTestSet, tallies: Sequence[Tally], data: bytes) -> None:
+        """Refuse to evaluate a guarded test set by a ledger in which anything may have been changed."""
+        if any(tally.guarded for tally in tallies) and (faults := self.chain.check(data).faults):
+            raise InputError(
+                f"{test_set.name}: guarded, but the ledger was changed ({faults[0]}); expected an unchanged one, or "
+                "'deadheat ledger repair --reason \"...\"' to accept it as it is, after deadheat ledger --verify"
+            )
 
     def _is_beyond_budget(self, test_set: LedgerTestSet, before: Tally, more: int, over_budget: str) -> bool:
         """Whether evaluations exceed the budget; refused without a reason."""
@@ -231,8 +283,9 @@ class Ledger:
             return False
         if over_budget.strip():
             return True
+        name = test_set.name if before.name in ("", test_set.name) else f"{test_set.name} ({before.name})"
         raise InputError(
-            f"{test_set.name}: {pluralize(more, 'evaluation')} requested, {max(before.left, 0):,} left of a budget of "
+            f"{name}: {pluralize(more, 'evaluation')} requested, {max(before.left, 0):,} left of a budget of "
             f'{before.budget:,} (ledger {self.path}); expected --over-budget "reason" to evaluate nevertheless'
         )
 
@@ -265,6 +318,8 @@ def _evaluation_line(
         **_stamp(),
         "test_set": test_set.hash,
         "name": test_set.name,
+        **({"text": test_set.text} if test_set.text else {}),
+        **({"also": list(test_set.also)} if test_set.also else {}),
         "system": evaluation.system,
         "prediction": evaluation.prediction,
         "settings": hashlib.sha256(evaluation.settings.encode()).hexdigest()[:16],
@@ -275,13 +330,15 @@ def _evaluation_line(
     return line | ({"over_budget": over_budget} if over_budget else {})
 
 
+def _sentences(test_set: LedgerTestSet, stored: StoredTestSets) -> dict[str, Any]:
+    """The sentences of a test set, for the first line about it."""
+    if test_set.sentences is None or test_set.text or test_set.hash in stored.sets:
+        return {}
+    return test_set.sentences.fields()
+
+
 def _look_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _look_of(event: Mapping[str, Any]) -> str:
-    """The look that a line belongs to; older lines have none, and one look was written within a second."""
-    return str(event.get("look") or f"{event.get('time')} {event.get('settings')}")
 
 
 def _stamp() -> dict[str, str]:
@@ -294,69 +351,3 @@ def _user() -> str:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
         return f"uid {os.geteuid()}"
-
-
-def _line(event: Mapping[str, Any]) -> LedgerLine:
-    kind, budget = str(event.get("event", "")), event.get("budget")
-    return LedgerLine(
-        time=str(event.get("time", "")),
-        user=str(event.get("user", "")),
-        event="evaluation" if kind == EVALUATION else kind,
-        system=str(event.get("system", "")),
-        prediction=str(event.get("prediction", "")),
-        metrics=tuple(map(str, event.get("metrics") or ())),
-        purpose=str(event.get("purpose") or ""),
-        budget=budget if isinstance(budget, int) else None,
-        over_budget=str(event.get("over_budget") or ""),
-    )
-
-
-def _tally(test_set: str, events: Iterable[Mapping[str, Any]], look: str = "") -> Tally:
-    """Count the lines of one test set; `look` is the one that was just recorded."""
-    lines = [event for event in events if event.get("test_set") == test_set]
-    evaluations = [event for event in lines if event.get("event") == EVALUATION]
-    guards = [event for event in lines if event.get("event") in ("guard", "seal")]
-    budgets = [event["budget"] for event in guards if isinstance(event.get("budget"), int)]
-    times = [str(event.get("time", "")) for event in evaluations]
-    looks = list(dict.fromkeys(map(_look_of, evaluations)))
-    return Tally(
-        name=str((guards or evaluations or [{}])[-1].get("name", "")),
-        test_set=test_set,
-        evaluations=len(evaluations),
-        systems=_systems(evaluations),
-        predictions=len({str(event.get("prediction", "")) for event in evaluations}),
-        users=tuple(dict.fromkeys(str(event.get("user", "")) for event in evaluations)),
-        first=times[0] if times else "",
-        last=times[-1] if times else "",
-        guarded=bool(guards),
-        budget=budgets[-1] if budgets else None,
-        over_budget=sum("over_budget" in event for event in evaluations),
-        sealed=any(event.get("event") == "seal" for event in guards),
-        looks=len(looks),
-        look=looks.index(look) + 1 if look in looks else 0,
-    )
-
-
-def _systems(evaluations: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """One name per system. Evaluations are of the same system if its name or its prediction is the same.
-
-    A file that is first scored and then compared under a name is one system, and so is a name with new predictions.
-    """
-    parents: dict[tuple[str, str], tuple[str, str]] = {}
-
-    def root(node: tuple[str, str]) -> tuple[str, str]:
-        while parents.setdefault(node, node) != node:
-            parents[node] = parents[parents[node]]  # keeps paths short
-            node = parents[node]
-        return node
-
-    nodes = [
-        (("name", str(event.get("system", ""))), ("prediction", str(event.get("prediction", ""))))
-        for event in evaluations
-    ]
-    for name, prediction in nodes:
-        parents[root(prediction)] = root(name)
-    names: dict[tuple[str, str], str] = {}
-    for name, _ in nodes:
-        names.setdefault(root(name), name[1])
-    return tuple(names.values())

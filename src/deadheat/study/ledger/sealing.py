@@ -6,27 +6,36 @@ by the hash of the text, and the evaluation is recorded.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from deadheat.compression import without_suffix
 from deadheat.corpus import Column, Corpus, Vocabulary, read, to_bytes, write
 from deadheat.corpus.corpus import Comments, Extras, Part, content_hash, text_hash
-from deadheat.corpus.reading import reading_options
+from deadheat.corpus.reading import ReadingOptions, reading_options
 from deadheat.corpus.writing import replace_file
 from deadheat.errors import InputError, reason
 from deadheat.study.ledger.ledger import SEALED, Ledger, LedgerTestSet
+from deadheat.study.ledger.tallies import evaluation_time
+from deadheat.study.ledger.verification import clean
+from deadheat.text import pluralize
 
 # Keys of MISC that belong to the text: the spacing between words (Universal Dependencies).
 SPACING = frozenset({"SpaceAfter", "SpacesAfter", "SpacesBefore", "SpacesInToken"})
-KEPT_COMMENT = re.compile(rb"#[ \t]*(text|sent_id|newdoc|newpar)\b(?!_)")
+_SPACES = r"(?:\\[snrtp]|\\u[0-9A-Fa-f]{4})+"
+_SPACING_VALUES = {"SpaceAfter": "No|Yes", "SpacesAfter": _SPACES, "SpacesBefore": _SPACES}
+_MARK = re.compile(rb"(#[ \t]*new(?:doc|par))(?:(?:[ \t]+id)?[ \t]*=[ \t]*\S+)?[ \t]*")
+_SENTENCE_ID = re.compile(rb"#[ \t]*sent_id[ \t]*=[ \t]*\S+[ \t]*")
+_TEXT = re.compile(rb"#[ \t]*text[ \t]*=(.*)")
+_DOCUMENT = re.compile(rb"-DOCSTART-(?:[ \t].*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +63,9 @@ def seal(
     test_set, labels = LedgerTestSet.of(corpus), content_hash(corpus)
     line, sealed = _seal_line(ledger, test_set.hash), _sealed_file(ledger, test_set.hash)
     if line is not None and line.get("labels") != labels:
-        raise InputError(f"{path}: sealed already on {line.get('time')}, with other labels; expected the same labels")
+        raise InputError(
+            f"{path}: sealed already on {evaluation_time(line)}, with other labels; expected the same labels"
+        )
     text = unlabelled(corpus)
     assert text_hash(text) == test_set.hash
     notes: tuple[str, ...] = ()
@@ -70,6 +81,8 @@ def seal(
     except InputError:
         target.unlink()
         raise
+    if lost := np.count_nonzero(corpus.comments.blob == 10) - np.count_nonzero(text.comments.blob == 10):
+        notes += (f"{pluralize(int(lost), 'comment')} left out of the copy, because they may hold labels",)
     return SealedTestSet(test_set, sealed, target, notes)
 
 
@@ -82,13 +95,16 @@ def sealed_labels(ledger: Ledger, corpus: Corpus) -> tuple[Corpus, str] | None:
     if line is None:
         return None
     try:
+        if sealed.exists() and not sealed.is_file():  # reading a pipe would block
+            raise OSError(errno.EINVAL, "not a plain file")
         sealed.open("rb").close()
     except OSError as error:
         raise InputError(f"{corpus.name}: its sealed labels cannot be read ({sealed}: {reason(error)})") from error
-    labelled = read(sealed, **line.get("reading", {}))
+    labelled = read(sealed, **_reading(ledger, line))
     if content_hash(labelled) != line.get("labels"):
-        raise InputError(f"{sealed}: not the labels that were sealed on {line.get('time')}; expected them unchanged")
-    name = str(line.get("name"))
+        when = evaluation_time(line) or "an unknown date"
+        raise InputError(f"{sealed}: not the labels that were sealed on {when}; expected them unchanged")
+    name = clean(line.get("name")) or corpus.name
     labelled = replace(labelled, name=name, parts=(Part(name, 0),))
     return labelled, f"{corpus.name}: no labels; scored against the sealed labels of {name}"
 
@@ -116,7 +132,7 @@ def unlabelled(corpus: Corpus) -> Corpus:
         columns=columns,
         heads=None,
         extras=Extras(corpus.extras.at[tokens], corpus.extras.span[tokens], codes, ends.astype(np.int64)),
-        comments=_text_comments(corpus.comments) if tree_like else corpus.comments,
+        comments=_text_comments(corpus),
     )
 
 
@@ -148,20 +164,82 @@ def _spacing(misc: Vocabulary) -> tuple[np.ndarray, Vocabulary]:
     numbers = {"_": 0}
     codes = []
     for misc_value in misc.strings:
-        spacing = "|".join(item for item in misc_value.split("|") if item.partition("=")[0] in SPACING)
+        spacing = "|".join(filter(_is_spacing, misc_value.split("|")))
         codes.append(numbers.setdefault(spacing or "_", len(numbers)))
     return np.array(codes, np.int32), Vocabulary.of(list(numbers))
 
 
-def _text_comments(comments: Comments) -> Comments:
-    """The lines about text, documents and paragraphs of every sentence."""
-    blob, bounds = comments.blob.tobytes(), comments.offsets.tolist()
+def _is_spacing(item: str) -> bool:
+    """Whether an item of MISC is spacing, and white space its value."""
+    key, _, value = item.partition("=")
+    return key in SPACING and bool(re.fullmatch(_SPACING_VALUES.get(key, ".*"), value))
+
+
+def _text_comments(corpus: Corpus) -> Comments:
+    """The comments about text, documents and paragraphs, without what they say beside that."""
+    blob, bounds = corpus.comments.blob.tobytes(), corpus.comments.offsets.tolist()
+    spelled = _Spelling.of(corpus)
     kept = [
-        b"".join(line for line in blob[a:b].splitlines(keepends=True) if KEPT_COMMENT.match(line))
-        for a, b in pairwise(bounds)
+        b"".join(_comment(line, spelled, sentence) for line in blob[a:b].splitlines(keepends=True))
+        for sentence, (a, b) in enumerate(pairwise(bounds))
     ]
-    offsets = np.cumsum([0, *map(len, kept)]).astype(np.int64)
-    return Comments(np.frombuffer(b"".join(kept), np.uint8), offsets)
+    return Comments(np.frombuffer(b"".join(kept), np.uint8), np.cumsum([0, *map(len, kept)]).astype(np.int64))
+
+
+def _comment(line: bytes, spelled: _Spelling, sentence: int) -> bytes:
+    """What a copy has of a line before a sentence; any comment that is not on this list may be a label."""
+    content = line.rstrip(b"\r\n")
+    end = line[len(content) :]
+    if not content.strip() or _SENTENCE_ID.fullmatch(content) or _MARK.fullmatch(content):
+        return line
+    if mark := re.match(rb"#[ \t]*new(?:doc|par)(?![^\s=])", content):
+        return mark[0] + end
+    if _DOCUMENT.fullmatch(content):
+        return re.sub(rb"(?<=[ \t])(?!(?:O|-X-|_|-)(?![^ \t]))[^ \t]+", b"_", content) + end
+    text = _TEXT.fullmatch(content)
+    return line if text and _letters(text[1].decode()) == spelled.letters(sentence) else b""
+
+
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    """The text of sentences: their words, or multiword tokens where there are some."""
+
+    corpus: Corpus
+    strings: tuple[str, ...]
+    form: int  # the number of this column
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> _Spelling:
+        return cls(corpus, corpus.column("form").vocabulary.strings, list(corpus.columns).index("form"))
+
+    def letters(self, sentence: int) -> str:
+        """The letters and digits of a sentence."""
+        extras, (first, end) = self.corpus.extras, self.corpus.offsets[sentence : sentence + 2].tolist()
+        codes: list[int] = self.corpus.column("form").codes[first:end].tolist()
+        rows = range(extras.ends[sentence - 1] if sentence else 0, extras.ends[sentence])
+        for row in reversed([row for row in rows if extras.span[row] > 0]):
+            at = int(extras.at[row]) - first
+            codes[at : at + int(extras.span[row])] = [int(extras.codes[row, self.form])]
+        return _letters("".join(map(self.strings.__getitem__, codes)))
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
+def _reading(ledger: Ledger, line: Mapping[str, Any]) -> ReadingOptions:
+    """How to read sealed labels, as the ledger has it."""
+    options = line.get("reading", {})
+    texts = ("format", "separator")
+    if (
+        isinstance(options, dict)
+        and options.keys() <= {*texts, "columns", "lenient"}
+        and all(isinstance(options.get(key, ""), str) for key in texts)
+        and all(isinstance(item, list) and all(isinstance(name, str) for name in item) for item in
+                (options.get("columns", []), options.get("lenient", [])))
+    ):  # fmt: skip
+        return cast(ReadingOptions, options)
+    raise InputError(f"{ledger.path}: no options to read the sealed labels of {clean(line.get('name'))}; expected them")
 
 
 def _seal_line(ledger: Ledger, test_set: str) -> Mapping[str, Any] | None:

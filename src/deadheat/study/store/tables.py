@@ -19,6 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 from deadheat.corpus.writing import replace_file
 from deadheat.errors import InputError, NameUnknown, reason
 from deadheat.metrics.metric import FIELDS
+from deadheat.screen import spreadsheet_cell
 from deadheat.study.plan.cells import DONE
 from deadheat.study.store.database import CorruptStore
 from deadheat.study.store.recording import unpack
@@ -223,12 +224,24 @@ def blocks(store: Store, table: str) -> Iterator[pl.DataFrame]:
 
 
 def write_text(store: Store, table: str, format: str, out: IO[str]) -> None:
-    """Write a table as CSV or JSON lines; NaN becomes an empty cell, or null."""
+    """Write a table as CSV, safe to open in a spreadsheet, or JSON lines; NaN becomes an empty cell, or null."""
     for number, frame in enumerate(blocks(store, table)):
         if format == "csv":
-            out.write(frame.write_csv(include_header=number == 0))
+            out.write(_for_spreadsheets(frame).write_csv(include_header=number == 0))
         else:
             out.write(frame.write_ndjson())
+
+
+def _for_spreadsheets(frame: pl.DataFrame) -> pl.DataFrame:
+    """Texts that are no formulas and have no control characters."""
+    import polars as pl
+
+    changed: list[pl.Series] = []
+    for column in frame.select(pl.selectors.string()):
+        safe = {text: spreadsheet_cell(text) for text in column.unique().drop_nulls()}
+        if any(text != cell for text, cell in safe.items()):
+            changed.append(column.replace(safe))
+    return frame.with_columns(changed)
 
 
 def write_table(store: Store, table: str, format: str, path: str) -> None:
