@@ -23,6 +23,7 @@ from deadheat.results.verdict import Claim, Evidence, Verdict, margin_of
 from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import summary
+from deadheat.tables.repeats import check_repeats
 from deadheat.tables.table import SYSTEMS, Path, Runs, open_runs
 from deadheat.text import pluralize
 
@@ -91,6 +92,7 @@ def seeds(  # noqa: PLR0913 (the options of the command)
     """
     check_alpha(alpha)
     correct([], correction)
+    ignore, settings = tuple(ignore), tuple(settings)
     if resamples < 2:
         raise InputError(f"{resamples} resamples; expected at least 2")
     table = open_runs(runs).where(where)
@@ -108,6 +110,7 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         systems,
         configuration_keys([systems_N, *(table.codes(name)[0] for name in configured)], len(table)),
     )
+    notes = check_repeats(table, [system, by], [score, dev], settings=settings, ignore=ignore)
     compare = partial(
         system_pairs, alpha=alpha, correction=correction, resamples=resamples, difference=difference, target=target
     )
@@ -129,7 +132,7 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         scale,
         dev_scale,
         metric or score,
-        notes=tuple(note for block in blocks for note in _notes(block)),
+        notes=(*notes, *(note for block in blocks for note in _notes(block))),
     )
 
 

@@ -45,6 +45,10 @@ class Table:
         """Return the location of a row: `scores.csv:17`, or `scores.parquet: row 17`."""
         return f"{self.path}:{self.lines[row]}" if len(self.lines) else f"{self.path}: row {row + 1}"
 
+    def line(self, row: int) -> str:
+        """Return where a row is in the file: `line 17`, or `row 17`."""
+        return f"line {self.lines[row]}" if len(self.lines) else f"row {row + 1}"
+
     def column(self, name: str) -> str:
         """Return the column of this name in its own spelling; case matters only if it is the only difference."""
         columns = self.frame.columns
@@ -171,9 +175,15 @@ def open_runs(runs: Path | Runs) -> Runs:
 
 def read_runs(path: Path) -> Runs:
     """Read runs from a table in CSV, TSV, JSONL or Parquet, plain or compressed."""
-    table = read_table(path)
-    typed = [_typed(series) for series in table.frame]
-    return Runs(table.path, pl.DataFrame(typed), table.lines)
+    return as_runs(read_table(path))
+
+
+def as_runs(table: Table, kept: pl.Series | None = None) -> Runs:
+    """Return a table, or some of its rows, with the columns typed."""
+    frame = pl.DataFrame([_typed(series) for series in table.frame])
+    if kept is None or kept.all():
+        return Runs(table.path, frame, table.lines)
+    return Runs(table.path, frame.filter(kept), table.lines[kept.to_numpy()] if len(table.lines) else table.lines)
 
 
 def _typed(series: pl.Series) -> pl.Series:
