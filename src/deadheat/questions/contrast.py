@@ -19,6 +19,7 @@ from deadheat.results.runs import AverageWins, Contrast, ContrastBlock
 from deadheat.results.verdict import Claim, Evidence, Verdict
 from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.corrections import correct
+from deadheat.tables.matrix import mixed_scales
 from deadheat.tables.repeats import IDENTITIES, check_repeats, is_result, words_of
 from deadheat.tables.table import Path, Runs, open_runs
 
@@ -119,7 +120,8 @@ def contrast(  # noqa: PLR0913 (the options of the command)
     blocks: tuple[ContrastBlock, ...] = ()
     if factor:
         blocks, more = design.blocks(repeats, ties, correction)
-        notes += more
+        options_N, names = table.codes(factor)
+        notes += [*more, *mixed_scales(((name, scores[options_N == i]) for i, name in enumerate(names)), "of")]
     shares: dict[str, Importance] = {}
     if importance:
         rng = np.random.default_rng(seed)

@@ -23,6 +23,7 @@ from deadheat.results.verdict import Claim, Evidence, Verdict, margin_of
 from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import summary
+from deadheat.tables.matrix import mixed_scales
 from deadheat.tables.repeats import check_repeats
 from deadheat.tables.table import SYSTEMS, Path, Runs, open_runs
 from deadheat.text import pluralize
@@ -118,6 +119,9 @@ def seeds(  # noqa: PLR0913 (the options of the command)
     for i, level in enumerate(levels):
         location = f"{table.path}: {level}" if level else table.path
         rows = np.flatnonzero(levels_N == i)
+        present = ((name, arrays.scores_N[rows][systems_N[rows] == k]) for k, name in enumerate(systems))
+        mixed = mixed_scales((group for group in present if len(group[1])), "of")
+        notes += tuple(f"{level}: {note}" if level else note for note in mixed)
         blocks.append(_block(location, level, arrays, rows, partial(compare, rng=np.random.default_rng(seed))))
     scale, dev_scale = (
         PERCENT if scores is None else Scale.of(scores.tolist()) for scores in (arrays.scores_N, arrays.dev_N)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypedDict, Unpack
 
@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.text import pluralize
+from deadheat.text import join_names, pluralize
 
 Numbers = NDArray[np.float64]
 MISSING = ("refuse", "drop")
+LOW = 2  # a median percentage that is certainly no share
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +31,29 @@ class ScoreTable:
     def __str__(self) -> str:
         shape = f"{pluralize(len(self.systems), 'system')} on {pluralize(len(self.datasets), 'data set')}"
         return f"{self.metric or 'scores'}: {shape}"
+
+    @property
+    def scale_notes(self) -> tuple[str, ...]:
+        """Notes on systems or data sets whose scores seem to be on another scale than the others."""
+        by_system, by_dataset = (
+            zip(names, rows, strict=True)
+            for names, rows in ((self.systems, self.scores_SD), (self.datasets, self.scores_SD.T))
+        )
+        return mixed_scales(by_system, "of") + mixed_scales(by_dataset, "on")
+
+
+def mixed_scales(groups: Iterable[tuple[str, Numbers]], preposition: str) -> tuple[str, ...]:
+    """A note on groups of scores that are shares where others are percentages; it cannot be more, scores may be low."""
+    shares, percentages = list[str](), list[float]()
+    for name, scores in groups:
+        if scores.min() >= 0 and scores.max() <= 1:
+            shares += [name] * bool((scores % 1).any())
+        elif scores.min() >= 0 and scores.max() <= 100 and np.median(scores) > LOW:
+            percentages.append(float(scores.max()))
+    if not shares or not percentages:
+        return ()
+    which = f"all scores {preposition} {join_names(shares, limit=4)} are between 0 and 1"
+    return (f"{which}, and others reach {max(percentages):.6g}; if they are shares, multiply them by 100",)
 
 
 ScoreSource: TypeAlias = str | os.PathLike[str] | ScoreTable | Mapping[str, Mapping[str, float]]
