@@ -23,7 +23,7 @@ from deadheat.results.verdict import Claim, Evidence, Verdict, margin_of
 from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import summary
-from deadheat.tables.matrix import mixed_scales
+from deadheat.tables.matrix import is_in_range, mixed_scales, range_expected
 from deadheat.tables.repeats import check_repeats
 from deadheat.tables.table import SYSTEMS, Path, Runs, open_runs
 from deadheat.text import pluralize
@@ -93,6 +93,8 @@ def seeds(  # noqa: PLR0913 (the options of the command)
     """
     check_alpha(alpha)
     correct([], correction)
+    if difference is not None and not is_in_range(np.array(difference)):
+        raise InputError(f"difference {difference:g}; {range_expected(difference)}")
     ignore, settings = tuple(ignore), tuple(settings)
     if resamples < 2:
         raise InputError(f"{resamples} resamples; expected at least 2")

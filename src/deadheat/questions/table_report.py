@@ -171,15 +171,15 @@ class ScoreSelection:
         return table
 
 
-def table_report(path: str | os.PathLike[str], *, metric: str = "") -> SourceReport:
+def table_report(path: str | os.PathLike[str], *, metric: str = "", content: bytes | None = None) -> SourceReport:
     """Read a table of scores; rows that agree in system, data set and metric are runs.
 
     Long tables have a column of systems and one of scores, and perhaps of data sets and of metrics. Wide tables have
     data sets in the first column and systems in the others. Where there are columns `part`, `split` and `number`, as in
     what `deadheat export` writes, test is taken before dev, and the standard split before others. Of several metrics
-    the first is taken by default.
+    the first is taken by default. A stream has been read before, and its `content` is given.
     """
-    table = read_table(path)
+    table = read_table(path, content)
     system, score = table.find("", SYSTEMS, what="systems"), table.find("", SCORES, what="scores")
     if system and not score and metric.lower() in [name.lower() for name in table.frame.columns]:
         score = table.column(metric)

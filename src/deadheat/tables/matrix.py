@@ -15,6 +15,9 @@ from deadheat.text import join_names, pluralize
 
 Numbers = NDArray[np.float64]
 MISSING = ("refuse", "drop")
+# Sizes of scores other than 0: beyond the greatest they have no decimals, and powers of much larger or smaller ones
+# overflow or are 0.
+SMALLEST, GREATEST = 1e-60, 1e15
 LOW = 2  # a median percentage that is certainly no share
 
 
@@ -79,15 +82,29 @@ def open_scores(scores: ScoreSource, metric: str, **options: Unpack[TableOptions
     return read_score_table(scores, metric=metric, **options)
 
 
+def is_in_range(numbers: Numbers) -> NDArray[np.bool_]:
+    """Whether numbers are 0 or of a size that scores may have."""
+    sizes = np.abs(numbers)
+    return (sizes == 0) | ((sizes >= SMALLEST) & (sizes <= GREATEST))
+
+
+def range_expected(value: float) -> str:
+    """What was expected instead of a number that is not finite, too large or too small."""
+    if not np.isfinite(value):
+        return "expected a number"
+    return f"expected at most {GREATEST:g}" if abs(value) > 1 else f"expected 0, or {SMALLEST:g} or more"
+
+
 def score_table(scores: Mapping[str, Mapping[str, float]], *, metric: str = "", missing: str = "refuse") -> ScoreTable:
     """Make a table from the scores of each system by data set."""
     datasets = list(dict.fromkeys(name for by_dataset in scores.values() for name in by_dataset))
     scores_SD = np.array([[by_dataset.get(name, np.nan) for name in datasets] for by_dataset in scores.values()], float)
     scores_SD = scores_SD.reshape(len(scores), len(datasets))
-    for row, column in np.argwhere(~np.isfinite(scores_SD)):
+    for row, column in np.argwhere(~is_in_range(scores_SD)):
         system, name = list(scores)[row], datasets[column]
         if name in scores[system]:
-            raise InputError(f"{system} on {name}: score is not finite; expected a number")
+            value = scores[system][name]
+            raise InputError(f"{system} on {name}: score {value}; {range_expected(value)}")
     return complete("", metric, list(scores), datasets, scores_SD, missing)
 
 
