@@ -85,3 +85,14 @@ def test_deep_nesting_is_refused(opening: str) -> None:
     nested = opening * 200 + "1" + "]}"[opening != "["] * 200
     with pytest.raises(InputError, match="expected a rank result"):
         from_json('{"kind": "rank", "schema": 1, "metric": ' + nested + "}")
+
+
+@pytest.mark.parametrize("code", [b"\\ud800", b"\xed\xa0\x80"])
+def test_half_a_surrogate_pair_is_no_text(code: bytes) -> None:
+    with pytest.raises(InputError, match=r"not JSON \('utf-8' codec can't"):
+        from_json(b'{"kind": "rank", "schema": 1, "metric": "' + code + b'"}')
+
+
+def test_results_in_utf_16_are_read() -> None:
+    result = all_samples()["rank"]
+    assert from_json(result.to_json().encode("utf-16")) == result

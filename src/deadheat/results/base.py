@@ -124,8 +124,9 @@ def from_json(text: str | bytes, *, source: str = "the result") -> Result:
     """
     expected = "expected what a command printed with --json"
     try:
+        text = text.decode(json.detect_encoding(text)) if isinstance(text, bytes) else text
         document = json.loads(text)
-        if (b"\\u" if isinstance(text, bytes) else "\\u") in text:  # type: ignore[operator]
+        if "\\u" in text:
             json.dumps(document, ensure_ascii=False).encode()  # half a surrogate pair is no text
     except RecursionError:
         raise InputError(f"{source}: JSON is nested too deeply; {expected}") from None

@@ -104,7 +104,8 @@ def score_table(scores: Mapping[str, Mapping[str, float]], *, metric: str = "", 
         system, name = list(scores)[row], datasets[column]
         if name in scores[system]:
             value = scores[system][name]
-            raise InputError(f"{system} on {name}: score {value}; {range_expected(value)}")
+            problem = f"score {value:g}" if np.isfinite(value) else "score is not finite"
+            raise InputError(f"{system} on {name}: {problem}; {range_expected(value)}")
     return complete("", metric, list(scores), datasets, scores_SD, missing)
 
 
