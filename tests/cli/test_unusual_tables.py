@@ -211,3 +211,24 @@ def test_reports_read_standard_input(tmp_path: Path) -> None:
     assert (tmp_path / "report.html").exists()
     closed = subprocess.run(["bash", "-c", 'exec "$@" <&-', "-", *command], text=True, capture_output=True, check=False)
     assert (closed.returncode, closed.stderr) == (2, "-: cannot be read (standard input is closed)\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--units", 10**20], "100000000000000000000 items; expected between 1 and 1,000,000,000,000"),
+        (
+            ["--design-effect", "1e308"],
+            "design effect 1e+308; expected a number above 0, 1 for independent items, from",
+        ),
+        (["--design-effect", "1e-320"], "design effect 9.99989e-321; expected a number above 0"),
+        (["--runs", "5", "--run-sd", "1e308"], "expected at least two runs, and between 0 and 100 points"),
+        (["--alpha", "1e-320"], "alpha 1e-320; expected at least 1e-12, such as 0.05"),
+    ],
+)
+def test_assumptions_of_a_power_analysis_beyond_all_sense_are_refused(
+    options: list[object], problem: str, commands: Commands
+) -> None:
+    assumed = ["power", "--accuracies", "0.97", "0.968", "--agreement", "0.98"]
+    units = [] if "--units" in options else ["--units", "25000"]
+    assert problem in commands.refused(*assumed, *units, *options)

@@ -81,7 +81,7 @@ def parse_sizes(text: str) -> tuple[tuple[int, ...], bool]:
     parts = [part.strip().replace("_", "") for part in text.split(",")]
     whole = parts[-1].lower() == "all"
     numbers = parts[:-1] if whole else parts
-    if not numbers or not all(part.isascii() and part.isdigit() for part in numbers):
+    if not numbers or not all(part.isascii() and part.isdigit() and len(part) <= 15 for part in numbers):
         raise InputError(f"sizes {text!r}; expected {EXPECTED_SIZES}")
     return tuple(map(int, numbers)), whole
 
