@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -293,7 +294,9 @@ def _open(path: Path, ledger: Ledger | None, metric: str) -> SourceReport | Resu
 def _shown(result: Result, path: Path) -> Result:
     """A result that was read from a file, if it can be shown: its fields may contradict each other."""
     try:
-        report(result).html()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            report(result).html()
     except Exception as error:
         problem = f"{type(error).__name__}: {' '.join(str(error).split())[:PROBLEM]}"
         expected = f"expected a {result.kind} result as Deadheat writes it"
