@@ -198,8 +198,8 @@ def test_reports_read_pipes_once(commands: Commands) -> None:
         writer = _stream(content.encode(), name)
         assert commands("report", name).code == 0
         writer.join(10)
-    for name, content in (("s.pipe", b"SQLite format 3\0"), ("s.toml", b"")):
-        writer = _stream(content, name)
+    for name, content in (("s.pipe", "SQLite format 3\0"), ("s.toml", "")):
+        writer = _stream(content.encode(), name)
         assert "a pipe; expected a file" in commands.refused("report", name)
         writer.join(10)
 

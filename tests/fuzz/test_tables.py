@@ -14,6 +14,7 @@ from deadheat.cli.main import main
 from deadheat.questions.contrast import contrast
 from deadheat.questions.rank import rank
 from deadheat.questions.seeds import seeds
+from deadheat.results.base import Result
 from tests.fuzz.mutations import mutate
 
 CASES = 60  # of each file
@@ -79,11 +80,11 @@ def test_damaged_tables_are_read_or_refused(name: str, folder: Path, capfd: pyte
 def test_damaged_result_files_are_shown_or_refused(kind: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for name in ("long.csv", "runs.csv"):
         Path(name).write_bytes(files()[name])
-    result = {
-        "rank": lambda: rank("long.csv", samples=50),
-        "seeds": lambda: seeds("runs.csv", score="score", resamples=10),
-        "contrast": lambda: contrast("runs.csv", score="score", factor="system"),
-    }[kind]()
+    result: Result = rank("long.csv", samples=50)
+    if kind == "seeds":
+        result = seeds("runs.csv", score="score", resamples=10)
+    elif kind == "contrast":
+        result = contrast("runs.csv", score="score", factor="system")
     for seed in range(CASES):
         Path("result.json").write_bytes(mutate(result.to_json(indent=1).encode(), np.random.default_rng(seed)))
         run(["report", "result.json"], f"{kind} {seed}", capfd)

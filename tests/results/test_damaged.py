@@ -16,7 +16,7 @@ from deadheat.reporting.report import report
 from deadheat.results.base import from_json, to_document
 from tests.results.samples import all_samples
 
-VALUES = (
+VALUES: tuple[Any, ...] = (
     None,
     True,
     -1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,18 +20,18 @@ NAMED = [(system, seed % 3, score) for seed, (system, score) in enumerate(UNNAME
 EXPECTED = "expected every run once, or a column seed or run that tells runs apart"
 
 
-def write(folder: Path, header: str, rows: list[tuple[object, ...]]) -> Path:
+def write(folder: Path, header: str, rows: Sequence[tuple[object, ...]]) -> Path:
     path = folder / "runs.csv"
     path.write_text(f"{header}\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
     return path
 
 
-def refusals(path: Path, **options: list[str]) -> set[str]:
+def refusals(path: Path) -> set[str]:
     """What every question about runs says; fails unless all refuse the table."""
     problems = set()
     for question in (
-        lambda: seeds(path, score="score", system="system", **options),
-        lambda: contrast(path, score="score", factor="system", **options),
+        lambda: seeds(path, score="score", system="system"),
+        lambda: contrast(path, score="score", factor="system"),
         lambda: table_report(path),
     ):
         with pytest.raises(InputError) as caught:

@@ -42,7 +42,7 @@ def report_parser() -> argparse.ArgumentParser:
         "sources",
         metavar="SOURCE",
         nargs="+",
-        help="stores, study files, results printed with --json, tables of scores",
+        help="stores, study files, results printed with --json, tables of scores (- for standard input)",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="the page (default: SOURCE.html in this folder)")
     parser.add_argument("--no-sentences", action="store_true", help="leave out the sentences that systems disagree on")

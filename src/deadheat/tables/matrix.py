@@ -85,7 +85,8 @@ def open_scores(scores: ScoreSource, metric: str, **options: Unpack[TableOptions
 def is_in_range(numbers: Numbers) -> NDArray[np.bool_]:
     """Whether numbers are 0 or of a size that scores may have."""
     sizes = np.abs(numbers)
-    return (sizes == 0) | ((sizes >= SMALLEST) & (sizes <= GREATEST))
+    possible: NDArray[np.bool_] = (sizes == 0) | ((sizes >= SMALLEST) & (sizes <= GREATEST))
+    return possible
 
 
 def range_expected(value: float) -> str:
