@@ -13,10 +13,16 @@ A message reads `where: what is wrong; what was expected or nearest`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from deadheat.text import pluralize
+
+# What is refused takes longer, or more memory; but estimates are rough, so usual numbers are never refused.
+MOST_SECONDS, MOST_BYTES, USUAL = 3600, 8 << 30, 10_000
+HOUR, YEAR = 3600, 31_557_600
+UNITS = (YEAR, "year"), (86_400, "day"), (HOUR, "hour")
 
 
 class DeadheatError(Exception):
@@ -124,3 +130,28 @@ def nearest(name: str, names: Sequence[str]) -> str:
     if close:
         return f"did you mean {by_lower_case[close[0]]!r}?"
     return f"expected one of {', '.join(names)}" if names else "there are none"
+
+
+def check_work(what: str, number: int, *, nanoseconds: float, size: float = 0) -> None:
+    """Raise if so many resamples, draws, ... take too long or too much memory, given what one takes.
+
+    Examples
+    --------
+    >>> check_work("draws", 10**11, nanoseconds=10_000)
+    Traceback (most recent call last):
+        ...
+    deadheat.errors.InputError: 100,000,000,000 draws; expected at most 360,000,000: so many would take about 12 days
+    """
+    most = int(min(1e9 * MOST_SECONDS / max(nanoseconds, 1), MOST_BYTES / max(size, 1e-9)))
+    if number <= max(most, USUAL):
+        return
+    shown = f"{number:,}" if number < 10**16 else f"more than 10^{math.ceil(math.log10(number)) - 1}"
+    seconds = nanoseconds / 1e9 * min(number, 10**30)
+    if seconds <= MOST_SECONDS:
+        cost = f"need {size * number / 1e9:,.0f} GB of memory"
+    elif seconds >= 1e6 * YEAR:
+        cost = "take millions of years"
+    else:
+        unit, name = next((unit, name) for unit, name in UNITS if seconds >= 2 * unit or unit == HOUR)
+        cost = f"take about {pluralize(round(seconds / unit), name)}"
+    raise InputError(f"{shown} {what}; expected at most {max(most, USUAL):,}: so many would {cost}")

@@ -153,14 +153,14 @@ def test_a_column_named_like_a_result_can_be_a_setting(runs: Path) -> None:
 
 def test_columns_are_recognised_by_the_words_in_their_names(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
-    columns = {"RunID": "xy", "Dev_F1": "34", "test": "56", "BestDev": "78", "trainingTime": "12", "nEpochs": "12"}
+    columns = {"Dev_F1": "34", "test": "56", "BestDev": "78", "trainingTime": "12", "nEpochs": "12"}
     settings = {"LossFunction": "aa", "DevSize": "77", "LSTM-Size": "11", "F1Kind": "mm", "Riddle": "11"}
-    names = [*columns, *settings]
+    names = ["RunID", *columns, *settings]
     values = list(zip(*columns.values(), *settings.values(), strict=True))
-    rows = [f"{','.join(values[k % 2])},{'ab'[k % 2]},{k}" for k in range(4)]
+    rows = [f"r{k},{','.join(values[k % 2])},{'ab'[k % 2]},{k}" for k in range(4)]
     path.write_text(f"{','.join(names)},opt,score\n" + "\n".join(rows))
     result = contrast(path, factor="opt", score="score")
-    assert result.unpaired == tuple(columns)
+    assert result.unpaired == ("RunID", *columns)
     assert result.settings == tuple(settings)
 
 

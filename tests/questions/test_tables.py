@@ -186,7 +186,7 @@ def test_one_data_set_shows_nothing() -> None:
     assert np.isnan(result.pairs[0].p)
 
 
-@pytest.mark.parametrize("factor", [1e-300, 1e-12, 1e14, 1e300])
+@pytest.mark.parametrize("factor", [1e-50, 1e-12, 1e12])
 def test_scores_that_no_integers_can_hold_are_refused(factor: float) -> None:
     scaled = {system: {name: value * factor for name, value in result.items()} for system, result in TABLE.items()}
     with pytest.raises(InputError, match=r"^scores up to .* expected differences of 1e-08 or more and scores up to"):

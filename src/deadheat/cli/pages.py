@@ -15,6 +15,7 @@ from deadheat.charts.chart import COLUMN, FULL
 from deadheat.cli.options import Parser, add_ledger_file, announce_compiling, print_json, report_worker_errors
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
+from deadheat.files import STDIN
 from deadheat.questions.demo import demo
 from deadheat.reporting.model import Block, Verdict
 from deadheat.reporting.report import Report, demo_report, is_page, report, truth_blocks
@@ -41,7 +42,7 @@ def report_parser() -> argparse.ArgumentParser:
         "sources",
         metavar="SOURCE",
         nargs="+",
-        help="stores, study files, results printed with --json, tables of scores",
+        help="stores, study files, results printed with --json, tables of scores (- for standard input)",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="the page (default: SOURCE.html in this folder)")
     parser.add_argument("--no-sentences", action="store_true", help="leave out the sentences that systems disagree on")
@@ -59,7 +60,8 @@ def report_parser() -> argparse.ArgumentParser:
 def run_report(arguments: argparse.Namespace) -> int:
     announce_compiling()
     formats = [name.strip().lower() for name in arguments.formats.split(",") if name.strip()]
-    target = arguments.out or Path(f"{Path(arguments.sources[0]).stem or 'report'}.html")
+    first = arguments.sources[0]
+    target = arguments.out or Path("report.html" if first == STDIN else f"{Path(first).stem or 'report'}.html")
     _check_targets(target, arguments, formats)
     ledger = Ledger.at(arguments.ledger or _ledger_beside(arguments.sources))
     page = report(
@@ -96,7 +98,7 @@ def _check_targets(target: Path, arguments: argparse.Namespace, formats: Sequenc
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder}: a file; expected a folder, or nothing")
         check_target(folder / ".deadheat")
-    if target.resolve() in [Path(source).resolve() for source in arguments.sources]:
+    if os.path.realpath(target) in map(os.path.realpath, arguments.sources):
         raise InputError(f"{target}: the page would replace its source; expected another --out")
     check_target(target)
     if arguments.out is None and target.exists() and not is_page(target):

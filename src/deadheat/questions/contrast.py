@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, TypeAlias
@@ -20,14 +19,10 @@ from deadheat.results.runs import AverageWins, Contrast, ContrastBlock
 from deadheat.results.verdict import Claim, Evidence, Verdict
 from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.corrections import correct
+from deadheat.tables.matrix import mixed_scales
+from deadheat.tables.repeats import IDENTITIES, check_repeats, is_result, words_of
 from deadheat.tables.table import Path, Runs, open_runs
 
-# Words in names of columns that identify a run, or, for columns of numbers, are results of it.
-IDENTITIES = frozenset("id uuid hash seed run host date time timestamp duration seconds minutes".split())
-RESULTS = frozenset(
-    "f1 acc accuracy score loss las uas clas mlas blex bleu precision recall perplexity epoch epochs".split()
-)
-PARTS = frozenset("dev test valid validation tune best max min mean".split())  # results where there is no other word
 MAX_OPTIONS = 50
 EMPTY = "(empty)"  # the option of runs without a value
 
@@ -97,6 +92,7 @@ def contrast(  # noqa: PLR0913 (the options of the command)
         raise InputError("contrast: no factor; expected the column whose options are compared, or importance")
     check_alpha(alpha)
     correct([], correction)
+    ignore, settings = tuple(ignore), tuple(settings)
     table = open_runs(runs).where(where)
     score, factor, by, second = map(table.optional, (score, factor, by, second))
     table.distinct(score=score, factor=factor, by=by)
@@ -108,11 +104,11 @@ def contrast(  # noqa: PLR0913 (the options of the command)
         expected = f"one of the settings ({', '.join(paired)})" if paired else "a table with other settings"
         raise InputError(f"{table.path}: second factor {second}; expected {expected}")
     scores = table.scores(score)
+    notes = list(check_repeats(table, [factor, by], [score], settings=settings, ignore=ignore))
     levels_N, levels = table.codes(by)
     design = _Design(table, factor, tuple(paired), second, scores, levels_N, levels)
     required = {table.column(name) for name in settings}
     dependent = [name for name in design.dependent_settings() if name not in required] if factor else []
-    notes: list[str] = []
     if dependent:
         unpaired += dependent
         paired = [name for name in paired if name not in dependent]
@@ -124,7 +120,8 @@ def contrast(  # noqa: PLR0913 (the options of the command)
     blocks: tuple[ContrastBlock, ...] = ()
     if factor:
         blocks, more = design.blocks(repeats, ties, correction)
-        notes += more
+        options_N, names = table.codes(factor)
+        notes += [*more, *mixed_scales(((name, scores[options_N == i]) for i, name in enumerate(names)), "of")]
     shares: dict[str, Importance] = {}
     if importance:
         rng = np.random.default_rng(seed)
@@ -188,8 +185,7 @@ def setting_columns(
 
 def _is_setting(runs: Runs, name: str) -> bool:
     """Whether a column is neither named like a result or an id nor different in every run."""
-    words = {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+", name)}
-    if words & IDENTITIES or (runs.is_number(name) and (words & RESULTS or words <= PARTS)):
+    if words_of(name) & IDENTITIES or is_result(runs, name):
         return False
     return len(runs) < 3 or runs.frame[name].n_unique() < len(runs)
 

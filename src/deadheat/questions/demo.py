@@ -10,7 +10,7 @@ from typing import Annotated
 from deadheat.arguments import Argument, whole_number
 from deadheat.corpus import read
 from deadheat.corpus.writing import write_bytes
-from deadheat.errors import InputError, reason
+from deadheat.errors import InputError, check_work, reason
 from deadheat.questions.compare import compare
 from deadheat.questions.run import run
 from deadheat.results.compare import Comparison
@@ -71,6 +71,9 @@ def demo(
 
     What was run in that folder before is not run again. A folder with anything else in it is refused.
     """
+    check_work("splits", times, nanoseconds=3e8)
+    check_work("seeds", seeds, nanoseconds=1e9)
+    check_work("sentences", sentences, nanoseconds=1e6, size=10_000)
     study = folder / "demo.toml"
     _check_folder(folder, study)
     first, *others = LANGUAGES

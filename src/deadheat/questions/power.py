@@ -33,6 +33,7 @@ Size: TypeAlias = Annotated[
 Documents: TypeAlias = Annotated[
     int | None, Argument("documents of a test set of another size, where documents vary", metavar="N")
 ]
+MOST_ITEMS, MOST_EFFECT = 10**12, 1000  # beyond, the numbers are a mistake, and roundoff is larger than they are
 Runs: TypeAlias = Annotated[int | None, Argument("planned runs of each system", metavar="R")]
 
 
@@ -139,7 +140,10 @@ def _planned_units(unit: str, requested: str, units: int | None, documents: int 
     if units is not None and unit == "document" and requested == AUTO:
         expected = "expected --documents N, or --unit sentence"
         raise InputError(f"{pluralize(units, 'unit')}, although documents vary here; {expected}")
-    return documents if units is None else units
+    planned = documents if units is None else units
+    if planned is not None and planned > MOST_ITEMS:
+        raise InputError(f"{planned:,} {unit}s; expected at most {MOST_ITEMS:,}")
+    return planned
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +205,11 @@ def assumed_power(  # noqa: PLR0913 (what a person would vary)
     >>> assumed_power(25_000, 0.970, 0.968, agreement=0.98)
     <Power: If the true difference is 0.20 points, a test set of 25,000 items shows it with a probability of 60.9%.>
     """
-    if items < 1:
-        raise InputError(f"{items} items; expected at least one")
+    if not 1 <= items <= MOST_ITEMS:
+        raise InputError(f"{items} items; expected between 1 and {MOST_ITEMS:,}")
+    if not 1 / MOST_EFFECT <= design_effect <= MOST_EFFECT:
+        expected = f"expected a number above 0, 1 for independent items, from {1 / MOST_EFFECT:g} to {MOST_EFFECT:,}"
+        raise InputError(f"design effect {design_effect:g}; {expected}")
     for name, value in (("accuracy", first), ("accuracy", second), ("agreement", agreement)):
         if not 0 <= value <= 1:
             raise InputError(f"{name} {value:g}; expected between 0 and 1")
@@ -228,8 +235,8 @@ def assumed_power(  # noqa: PLR0913 (what a person would vary)
 def _assumed_noise(items: int, per_unit: float, design_effect: float, runs: int | None, run_sd: float | None) -> Noise:
     if runs is None or run_sd is None:
         raise InputError("runs and their standard deviation go together; expected --runs R and --run-sd POINTS")
-    if runs < 2 or not 0 <= run_sd < math.inf:
+    if runs < 2 or not 0 <= run_sd <= PERCENT.factor:
         problem = f"{pluralize(runs, 'run')} of each system with a standard deviation of {run_sd:g}"
-        raise InputError(f"{problem}; expected at least two runs, and points of 0 or more")
+        raise InputError(f"{problem}; expected at least two runs, and between 0 and {PERCENT.factor:g} points")
     noise = RunNoise(runs, (run_sd / PERCENT.factor) ** 2)
     return Noise(items, items / design_effect, per_unit, math.inf, (noise, noise))

@@ -332,7 +332,8 @@ def _tables(scores: ScoreSource, metrics: Sequence[str], options: TableOptions) 
 def _notes(
     table: ScoreTable, integers: IntegerScores, ranks: SubsetRanks, named: Sequence[NamedSubset]
 ) -> tuple[str, ...]:
-    notes = [
+    notes = [*table.scale_notes]
+    notes += [
         f"subset {subset.name}: no scores on {', '.join(subset.absent)}; left out" for subset in named if subset.absent
     ]
     if table.dropped:

@@ -23,6 +23,8 @@ from deadheat.results.verdict import Claim, Evidence, Verdict, margin_of
 from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import summary
+from deadheat.tables.matrix import is_in_range, mixed_scales, range_expected
+from deadheat.tables.repeats import check_repeats
 from deadheat.tables.table import SYSTEMS, Path, Runs, open_runs
 from deadheat.text import pluralize
 
@@ -91,6 +93,9 @@ def seeds(  # noqa: PLR0913 (the options of the command)
     """
     check_alpha(alpha)
     correct([], correction)
+    if difference is not None and not is_in_range(np.array(difference)):
+        raise InputError(f"difference {difference:g}; {range_expected(difference)}")
+    ignore, settings = tuple(ignore), tuple(settings)
     if resamples < 2:
         raise InputError(f"{resamples} resamples; expected at least 2")
     table = open_runs(runs).where(where)
@@ -108,6 +113,7 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         systems,
         configuration_keys([systems_N, *(table.codes(name)[0] for name in configured)], len(table)),
     )
+    notes = check_repeats(table, [system, by], [score, dev], settings=settings, ignore=ignore)
     compare = partial(
         system_pairs, alpha=alpha, correction=correction, resamples=resamples, difference=difference, target=target
     )
@@ -115,6 +121,9 @@ def seeds(  # noqa: PLR0913 (the options of the command)
     for i, level in enumerate(levels):
         location = f"{table.path}: {level}" if level else table.path
         rows = np.flatnonzero(levels_N == i)
+        present = ((name, arrays.scores_N[rows][systems_N[rows] == k]) for k, name in enumerate(systems))
+        mixed = mixed_scales((group for group in present if len(group[1])), "of")
+        notes += tuple(f"{level}: {note}" if level else note for note in mixed)
         blocks.append(_block(location, level, arrays, rows, partial(compare, rng=np.random.default_rng(seed))))
     scale, dev_scale = (
         PERCENT if scores is None else Scale.of(scores.tolist()) for scores in (arrays.scores_N, arrays.dev_N)
@@ -129,7 +138,7 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         scale,
         dev_scale,
         metric or score,
-        notes=tuple(note for block in blocks for note in _notes(block)),
+        notes=(*notes, *(note for block in blocks for note in _notes(block))),
     )
 
 

@@ -21,8 +21,9 @@ from deadheat.questions.seeds import seeds
 from deadheat.results.base import Result
 from deadheat.results.format import Scale
 from deadheat.results.score import ScoreTable, SystemMeans
-from deadheat.tables.scores import find_metric, stack_systems
-from deadheat.tables.table import DATASETS, METRICS, SCORES, SYSTEMS, Runs, Table, read_table
+from deadheat.tables.repeats import check_repeats
+from deadheat.tables.scores import RUN_COLUMNS, find_metric, refuse_run_columns, stack_systems
+from deadheat.tables.table import DATASETS, METRICS, SCORES, SYSTEMS, Runs, Table, as_runs, read_table
 from deadheat.text import join_names
 
 ALPHA = 0.05
@@ -35,8 +36,6 @@ FEW_CORPORA = 3
 SEED_CORPORA, SEED_SYSTEMS, RANKED_SYSTEMS = 6, 8, 40
 SAMPLES = 100_000  # subsets of corpora
 PAIRS_ALONE = "p-values are corrected for their pairs alone"
-# Columns that may differ between runs of one system on one data set, or say how large the test set is.
-RUN_COLUMNS = ("seed", "run", "key", "split_seed", "sentences", "words")
 UNNAMED = "score"  # what a score is called whose table does not say
 EXPECTED = (
     f"expected columns of systems ({', '.join(SYSTEMS[:3])}, ...) and of scores ({', '.join(SCORES)}, or the one that "
@@ -121,7 +120,7 @@ class ScoreSelection:
         if single:
             notes.append(f"no distributions over seeds of {join_names(single, limit=4)}: one run each")
         by = [pl.col("corpus").alias(self.column)] if self.column else []
-        table = repeated.select("system", *by, score="value")
+        table = repeated.select("system", *by, score="value").with_columns(run=pl.row_index())
         runs = Runs(self.path, table, np.zeros(0, np.int64))
         result = seeds(runs, score="score", system="system", by=self.column, alpha=alpha, metric=self.label)
         strategies = [name for name in repeated["split"].unique(maintain_order=True).to_list() if name]
@@ -172,19 +171,19 @@ class ScoreSelection:
         return table
 
 
-def table_report(path: str | os.PathLike[str], *, metric: str = "") -> SourceReport:
+def table_report(path: str | os.PathLike[str], *, metric: str = "", content: bytes | None = None) -> SourceReport:
     """Read a table of scores; rows that agree in system, data set and metric are runs.
 
     Long tables have a column of systems and one of scores, and perhaps of data sets and of metrics. Wide tables have
     data sets in the first column and systems in the others. Where there are columns `part`, `split` and `number`, as in
     what `deadheat export` writes, test is taken before dev, and the standard split before others. Of several metrics
-    the first is taken by default.
+    the first is taken by default. A stream has been read before, and its `content` is given.
     """
-    table = read_table(path)
+    table = read_table(path, content)
     system, score = table.find("", SYSTEMS, what="systems"), table.find("", SCORES, what="scores")
     if system and not score and metric.lower() in [name.lower() for name in table.frame.columns]:
         score = table.column(metric)
-    frame, column, ignored = _long(table, system, score) if system and score else _wide(table)
+    frame, column, notes = _long(table, system, score) if system and score else _wide(table)
     metrics = frame["metric"].unique(maintain_order=True).to_list()
     if not metrics:
         raise InputError(f"{table.path}: no score in any row; expected some")
@@ -193,11 +192,6 @@ def table_report(path: str | os.PathLike[str], *, metric: str = "") -> SourceRep
     assert selection is not None  # there are rows
     if not selection.scores.height:
         raise InputError(f"{table.path}: no score by {wanted} on {selection.part}; expected some")
-    notes = []
-    if ignored:
-        noun = "column" if len(ignored) == 1 else "columns"
-        meaning = "rows that agree in system, data set and metric count as runs of one system"
-        notes.append(f"{noun} {join_names(ignored, limit=6)} ignored: {meaning}")
     parts = frame["part"].unique(maintain_order=True).to_list()
     for preposition, chosen, names in (("by", wanted, metrics), ("on", selection.part, parts)):
         others = [name for name in names if name != chosen]
@@ -223,7 +217,7 @@ def _summary(selection: ScoreSelection) -> ScoreTable:
 
 
 def _long(table: Table, system: str, score: str) -> tuple[pl.DataFrame, str, list[str]]:
-    """One row per score; the column of data sets; columns that are ignored."""
+    """One row per score; the column of data sets; notes."""
     dataset, metric = table.find("", DATASETS, what="data sets"), table.find("", METRICS, what="metrics")
     part, split, number = (table.find("", [name], what=f"{name}s") for name in ("part", "split", "number"))
     split, number = (split, number) if split and number else ("", "")
@@ -238,7 +232,13 @@ def _long(table: Table, system: str, score: str) -> tuple[pl.DataFrame, str, lis
     }
     used = {system, score, dataset, metric, part, split, number}
     ignored = [name for name in table.frame.columns if name not in used and name.lower() not in RUN_COLUMNS]
-    return pl.DataFrame(columns).drop_nulls("value"), dataset, ignored
+    notes = []
+    if ignored:
+        noun = "column" if len(ignored) == 1 else "columns"
+        meaning = "rows that agree in system, data set and metric count as runs of one system"
+        notes.append(f"{noun} {join_names(ignored, limit=6)} ignored: {meaning}")
+    notes += check_repeats(as_runs(table, kept=columns["value"].is_not_null()), [system, dataset], [score])
+    return pl.DataFrame(columns).drop_nulls("value"), dataset, notes
 
 
 def _wide(table: Table) -> tuple[pl.DataFrame, str, list[str]]:
@@ -250,7 +250,9 @@ def _wide(table: Table) -> tuple[pl.DataFrame, str, list[str]]:
         raise InputError(f"{table.path}: one column, {dataset}; {EXPECTED}")
     if not any(table.frame[name].cast(pl.Float64, strict=False).is_not_null().any() for name in systems):
         raise InputError(f"{table.path}: no column of scores; {EXPECTED}")
+    refuse_run_columns(table, systems)
     scores = {name: table.numbers(name, what=f"score of {name}") for name in systems}
     rows = pl.DataFrame({"corpus": table.names(dataset, "data set"), "metric": table.texts_or(metric, UNNAMED)})
     rows = rows.with_columns(part=pl.lit(TEST), split=pl.lit(""), number=pl.lit(0.0))
-    return stack_systems(rows, scores).rename({"score": "value"}).drop_nulls("value"), dataset, []
+    notes = check_repeats(as_runs(table), [dataset], systems)
+    return stack_systems(rows, scores).rename({"score": "value"}).drop_nulls("value"), dataset, list(notes)

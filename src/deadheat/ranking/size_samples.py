@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from deadheat.arguments import Argument, whole_number
 from deadheat.corpus.vocabulary import Indices
-from deadheat.errors import InputError, NameUnknown
+from deadheat.errors import InputError, NameUnknown, check_work
 from deadheat.metrics.metric import Counts, Metric
 from deadheat.splits.drawing import SAMPLING_METHODS, generator, sampling_order, sentences_reaching
 from deadheat.stats.checks import Values, check_number
@@ -81,7 +81,7 @@ def parse_sizes(text: str) -> tuple[tuple[int, ...], bool]:
     parts = [part.strip().replace("_", "") for part in text.split(",")]
     whole = parts[-1].lower() == "all"
     numbers = parts[:-1] if whole else parts
-    if not numbers or not all(part.isascii() and part.isdigit() for part in numbers):
+    if not numbers or not all(part.isascii() and part.isdigit() and len(part) <= 15 for part in numbers):
         raise InputError(f"sizes {text!r}; expected {EXPECTED_SIZES}")
     return tuple(map(int, numbers)), whole
 
@@ -191,6 +191,8 @@ def sampled_scores(counted: CountedSet, strategy: str, settings: SizeSettings) -
     sizes = counted.sizes(settings)
     draws = 1 if strategy == "seq" else settings.draws
     runs, units, fields = counted.counts_RNF.shape
+    per_size = 5000 + units * (50 + runs * fields / 4)
+    check_work("draws", draws, nanoseconds=len(sizes) * per_size, size=24 * len(sizes) * runs * fields)
     table = np.ascontiguousarray(counted.counts_RNF.transpose(1, 0, 2), dtype=np.float64).reshape(units, runs * fields)
     sums_BMx = np.empty((draws, len(sizes), runs * fields))
     units_M = np.zeros(len(sizes))

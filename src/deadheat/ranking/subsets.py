@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.errors import InputError
+from deadheat.errors import InputError, check_work
 from deadheat.kernels import subsets as kernels
 from deadheat.ranking.integers import Indices, IntegerScores, ranks_of
 from deadheat.stats.checks import Values, check_number
@@ -203,6 +203,7 @@ def rank_over_subsets(
     if key is None:
         key = (rng or np.random.default_rng(0)).integers(0, 2**64, size=1, dtype=np.uint64)
     samples = math.comb(design.datasets, design.size) if design.lists_all else samples
+    check_work("samples", samples, nanoseconds=50 + scores.systems * (scores.systems + design.size) / 2)
     above_DS, wide = _narrow(scores, design.size)
     systems = scores.systems
     sums_S = scores.sums_S

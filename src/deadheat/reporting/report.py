@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from typing import Annotated, TypeAlias
 from deadheat.arguments import Argument
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.errors import InputError, reason
-from deadheat.files import read_content
+from deadheat.files import STDIN, read_content
 from deadheat.questions.demo import Demo
 from deadheat.questions.table_report import SourceReport
 from deadheat.reporting import model as m
@@ -54,6 +55,7 @@ CHAPTERS = {
     "ledger": "Evaluations of the test sets",
 }
 TITLE_NAMES = 3
+PROBLEM = 100  # characters of an unexpected error
 SQLITE = b"SQLite format 3\x00"
 DECIDING = (
     "study",
@@ -265,20 +267,41 @@ def _left_out(pieces: Sequence[_Piece], more: Sequence[str]) -> Iterator[m.Block
 
 def _open(path: Path, ledger: Ledger | None, metric: str) -> SourceReport | Result:
     """What the file holds, recognized by its first bytes; of a study file, its store."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(START)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({reason(error)})") from error
+    content = None
+    if os.fspath(path) == STDIN or path.is_fifo():  # read once
+        content = read_content(path)
+        start = content[:START]
+    else:
+        try:
+            with path.open("rb") as file:
+                start = file.read(START)
+        except (OSError, ValueError) as error:  # a ValueError is a null character in the name
+            problem = reason(error) if isinstance(error, OSError) else str(error)
+            raise InputError(f"{path}: cannot be read ({problem})") from error
     if start.startswith(SQLITE) or path.suffix == ".toml":
+        if content is not None:
+            raise InputError(f"{path}: a store or a study in a pipe; expected a file")
         from deadheat.questions.store_report import store_report  # with polars and all that studies need
 
         return store_report(path if start.startswith(SQLITE) else _store_of(path), ledger=ledger)
     if ".json" in path.suffixes or _is_json_result(start):
-        return from_json(read_content(path), source=str(path))
+        return _shown(from_json(read_content(path) if content is None else content, source=str(path)), path)
     from deadheat.questions.table_report import table_report
 
-    return table_report(path, metric=metric)
+    return table_report(path, metric=metric, content=content)
+
+
+def _shown(result: Result, path: Path) -> Result:
+    """A result that was read from a file, if it can be shown: its fields may contradict each other."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            report(result).html()
+    except Exception as error:
+        problem = f"{type(error).__name__}: {' '.join(str(error).split())[:PROBLEM]}"
+        expected = f"expected a {result.kind} result as Deadheat writes it"
+        raise InputError(f"{path}: cannot be shown, as if its fields were changed ({problem}); {expected}") from error
+    return result
 
 
 def is_page(path: Path) -> bool:

@@ -124,7 +124,10 @@ def from_json(text: str | bytes, *, source: str = "the result") -> Result:
     """
     expected = "expected what a command printed with --json"
     try:
+        text = text.decode(json.detect_encoding(text)) if isinstance(text, bytes) else text
         document = json.loads(text)
+        if "\\u" in text:
+            json.dumps(document, ensure_ascii=False).encode()  # half a surrogate pair is no text
     except RecursionError:
         raise InputError(f"{source}: JSON is nested too deeply; {expected}") from None
     except ValueError as error:  # also bytes that are not text
@@ -152,7 +155,7 @@ def from_document(document: Mapping[str, Any], *, source: str = "the result") ->
         raise InputError(f"{source}: schema {schema} is from a later version of Deadheat; {reads}")
     try:
         return msgspec.convert(document, wanted, strict=False)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, OverflowError) as error:
         problem, _, path = str(error).partition(" - at `$")
         name = path.rstrip("`").lstrip(".")
         problem = f"{problem[:1].lower()}{problem[1:]}"

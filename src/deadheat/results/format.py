@@ -15,6 +15,7 @@ from deadheat.errors import InputError
 from deadheat.text import pluralize
 
 MISSING = "-"
+MOST_DECIMALS = 15
 SMALLEST_P = 1e-300  # what is smaller may have been rounded to zero
 TEST_NAMES = {
     "clustered-t": "the clustered t-test",
@@ -55,6 +56,10 @@ class Scale:
 
     factor: float = 100.0
     decimals: int = 2
+
+    def __post_init__(self) -> None:
+        if not (0 < self.factor < math.inf and 0 <= self.decimals <= MOST_DECIMALS):
+            raise ValueError(f"scale of {self.factor:g} and {self.decimals} decimals")
 
     @classmethod
     def of(cls, scores: Iterable[float | None]) -> Self:

@@ -17,7 +17,7 @@ from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.documents import PARTS, Documents, sort_by_part
 from deadheat.corpus.reading import expand, read
 from deadheat.corpus.vocabulary import Indices
-from deadheat.errors import InputError, NameUnknown, SplitError
+from deadheat.errors import InputError, NameUnknown, SplitError, check_work
 from deadheat.files import STDIN
 from deadheat.splits.strategy import STRATEGIES, Draw, Material, Size, Strategy
 
@@ -222,6 +222,7 @@ def split(
         corpus = read(_check_distinct(sort_by_part(expand(corpus))), **reading)
     if not corpus.sentences:
         raise InputError(f"{corpus.name}: no sentences; expected at least one")
+    check_work("splits", times, nanoseconds=1e5 + 1000 * corpus.sentences, size=2000 + 8 * corpus.sentences)
     material = Material(corpus, documents)
     partitions: list[Partition] = []
     notes: dict[str, None] = {}  # each once, in order

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.errors import InputError
+from deadheat.errors import InputError, check_work
 from deadheat.kernels.resampling import draw_weights, violation_sums
 from deadheat.stats.checks import BLOCK, ScoreLists, Values, check_number, check_score_lists, check_two_systems
 from deadheat.stats.intervals import normal_quantile
@@ -219,6 +219,7 @@ def aso_matrix(
         raise InputError(f"aso: alpha {alpha}; expected between 0 and 1, such as 0.05")
     check_number("aso", "comparisons", comparisons, least=1)
     check_number("aso", "resamples", resamples, least=2)
+    check_work("resamples", resamples, nanoseconds=10 * (len(scores) - 1) * sum(map(len, scores)))
     ratio_P, deviation_P = _ratios(scores, resamples=resamples, rng=rng)
     ratio_SS = _square(systems, ratio_P, 1 - ratio_P)
     deviation_SS = _square(systems, deviation_P, deviation_P)

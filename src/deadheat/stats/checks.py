@@ -13,6 +13,7 @@ from deadheat.errors import InputError
 Values: TypeAlias = NDArray[np.float64]
 ScoreLists: TypeAlias = Sequence[ArrayLike] | NDArray[Any]
 
+LEAST_ALPHA = 1e-12  # quantiles farther out in the tails are not computed with certainty
 BLOCK = 1 << 19  # numbers drawn at a time, to save memory
 
 
@@ -78,3 +79,5 @@ def check_alpha(alpha: float) -> None:
     """Raise unless a significance level is between 0 and 1."""
     if not 0 < alpha < 1:
         raise InputError(f"alpha {alpha}; expected between 0 and 1, such as 0.05")
+    if alpha < LEAST_ALPHA:
+        raise InputError(f"alpha {alpha}; expected at least {LEAST_ALPHA:g}, such as 0.05")

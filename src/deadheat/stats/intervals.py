@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.errors import InputError, NameUnknown
+from deadheat.errors import InputError, NameUnknown, check_work
 from deadheat.kernels.resampling import sum_draws
-from deadheat.stats.checks import Values, check_level
+from deadheat.stats.checks import Values, check_level, check_number
 
 Counts: TypeAlias = NDArray[np.integer[Any]]
 Value: TypeAlias = Callable[[Values], Values]
@@ -91,7 +91,9 @@ def resampled_sums(counts_NF: Counts, *, resamples: int, rng: np.random.Generato
     """
     if not np.issubdtype(counts_NF.dtype, np.integer) or (counts_NF.size and counts_NF.min() < 0):
         raise InputError(f"counts of type {counts_NF.dtype}; expected integers, none below zero")
-    units = len(counts_NF)
+    units, fields = counts_NF.shape
+    check_number("bootstrap", "resamples", resamples, least=1)
+    check_work("resamples", resamples, nanoseconds=5 * units, size=32 * fields)
     key = rng.integers(0, 2**64, size=1, dtype=np.uint64)
     different_FN, column = np.unique(counts_NF.T, axis=0, return_inverse=True)  # totals are often equal
     rows_NW, slots = _packed(different_FN.astype(np.uint64))

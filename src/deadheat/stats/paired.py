@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from deadheat.errors import InputError, NameUnknown
+from deadheat.errors import InputError, NameUnknown, check_work
 from deadheat.kernels.resampling import swap_sums, tabulate
-from deadheat.stats.checks import Values
+from deadheat.stats.checks import Values, check_number
 from deadheat.stats.intervals import Counts, Value, resampled_sums
 
 CLUSTERED_T = "clustered-t"  # Student's t on jackknifed units and runs, see `stats.estimates`
@@ -183,6 +183,8 @@ def randomization(
     randomization: difference +0.2500, p = 9.999e-05 (40 units, 10,000 resamples)
     """
     check_pair(first_NF, second_NF)
+    check_number("randomization", "resamples", resamples, least=1)
+    check_work("resamples", resamples, nanoseconds=5 * len(first_NF))
     first_NF, second_NF = first_NF.astype(np.int64), second_NF.astype(np.int64)
     scores = scores_of(first_NF, second_NF, value)
     first, second = first_NF.sum(axis=0), second_NF.sum(axis=0)

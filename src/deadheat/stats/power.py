@@ -16,7 +16,7 @@ import numpy as np
 from numpy.random import Generator
 
 from deadheat.errors import InputError
-from deadheat.stats.checks import Values
+from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.estimates import RunsEstimate, run_share
 from deadheat.stats.intervals import normal_cdf, normal_quantile
 from deadheat.stats.noise import Noise
@@ -343,6 +343,6 @@ def simulate_mcnemar_power(
 
 
 def _check(alpha: float, target: float) -> None:
-    for name, value in (("alpha", alpha), ("power", target)):
-        if not 0 < value < 1:
-            raise InputError(f"{name} {value}; expected between 0 and 1")
+    check_alpha(alpha)
+    if not 0 < target < 1:
+        raise InputError(f"power {target}; expected between 0 and 1")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypedDict, Unpack
 
@@ -11,10 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.text import pluralize
+from deadheat.text import join_names, pluralize
 
 Numbers = NDArray[np.float64]
 MISSING = ("refuse", "drop")
+# Sizes of scores other than 0: beyond the greatest they have no decimals, and powers of much larger or smaller ones
+# overflow or are 0.
+SMALLEST, GREATEST = 1e-60, 1e15
+LOW = 2  # a median percentage that is certainly no share
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +34,29 @@ class ScoreTable:
     def __str__(self) -> str:
         shape = f"{pluralize(len(self.systems), 'system')} on {pluralize(len(self.datasets), 'data set')}"
         return f"{self.metric or 'scores'}: {shape}"
+
+    @property
+    def scale_notes(self) -> tuple[str, ...]:
+        """Notes on systems or data sets whose scores seem to be on another scale than the others."""
+        by_system, by_dataset = (
+            zip(names, rows, strict=True)
+            for names, rows in ((self.systems, self.scores_SD), (self.datasets, self.scores_SD.T))
+        )
+        return mixed_scales(by_system, "of") + mixed_scales(by_dataset, "on")
+
+
+def mixed_scales(groups: Iterable[tuple[str, Numbers]], preposition: str) -> tuple[str, ...]:
+    """A note on groups of scores that are shares where others are percentages; it cannot be more, scores may be low."""
+    shares, percentages = list[str](), list[float]()
+    for name, scores in groups:
+        if scores.min() >= 0 and scores.max() <= 1:
+            shares += [name] * bool((scores % 1).any())
+        elif scores.min() >= 0 and scores.max() <= 100 and np.median(scores) > LOW:
+            percentages.append(float(scores.max()))
+    if not shares or not percentages:
+        return ()
+    which = f"all scores {preposition} {join_names(shares, limit=4)} are between 0 and 1"
+    return (f"{which}, and others reach {max(percentages):.6g}; if they are shares, multiply them by 100",)
 
 
 ScoreSource: TypeAlias = str | os.PathLike[str] | ScoreTable | Mapping[str, Mapping[str, float]]
@@ -55,15 +82,31 @@ def open_scores(scores: ScoreSource, metric: str, **options: Unpack[TableOptions
     return read_score_table(scores, metric=metric, **options)
 
 
+def is_in_range(numbers: Numbers) -> NDArray[np.bool_]:
+    """Whether numbers are 0 or of a size that scores may have."""
+    sizes = np.abs(numbers)
+    possible: NDArray[np.bool_] = (sizes == 0) | ((sizes >= SMALLEST) & (sizes <= GREATEST))
+    return possible
+
+
+def range_expected(value: float) -> str:
+    """What was expected instead of a number that is not finite, too large or too small."""
+    if not np.isfinite(value):
+        return "expected a number"
+    return f"expected at most {GREATEST:g}" if abs(value) > 1 else f"expected 0, or {SMALLEST:g} or more"
+
+
 def score_table(scores: Mapping[str, Mapping[str, float]], *, metric: str = "", missing: str = "refuse") -> ScoreTable:
     """Make a table from the scores of each system by data set."""
     datasets = list(dict.fromkeys(name for by_dataset in scores.values() for name in by_dataset))
     scores_SD = np.array([[by_dataset.get(name, np.nan) for name in datasets] for by_dataset in scores.values()], float)
     scores_SD = scores_SD.reshape(len(scores), len(datasets))
-    for row, column in np.argwhere(~np.isfinite(scores_SD)):
+    for row, column in np.argwhere(~is_in_range(scores_SD)):
         system, name = list(scores)[row], datasets[column]
         if name in scores[system]:
-            raise InputError(f"{system} on {name}: score is not finite; expected a number")
+            value = scores[system][name]
+            problem = f"score {value:g}" if np.isfinite(value) else "score is not finite"
+            raise InputError(f"{system} on {name}: {problem}; {range_expected(value)}")
     return complete("", metric, list(scores), datasets, scores_SD, missing)
 
 

@@ -23,6 +23,8 @@ from deadheat.tables.table import (
     read_table,
 )
 
+# Columns that may differ between runs of one system on one data set, or say how large the test set is.
+RUN_COLUMNS = ("seed", "run", "key", "split_seed", "sentences", "words")
 Attributes = dict[str, tuple[str, ...] | Numbers]
 
 
@@ -100,10 +102,21 @@ def _wide_cells(table: Table, dataset: str, metric: str) -> pl.DataFrame:
         )
     if not systems:
         raise InputError(f"{table.path}: only one column, {dataset}; expected data sets and scores of systems")
+    refuse_run_columns(table, systems)
     datasets = table.names(dataset, "data set")
     rows = pl.DataFrame({"dataset": datasets, "metric": table.texts_or(metric, "")}).with_row_index("row")
     _refuse_duplicates(table, rows, ["metric", "dataset"], "row of {1}")
     return stack_systems(rows, {name: table.numbers(name, what="score") for name in systems})
+
+
+def refuse_run_columns(table: Table, systems: Sequence[str]) -> None:
+    """Raise if what should be systems in a wide table are seeds or sizes."""
+    for name in systems:
+        if name.lower() in RUN_COLUMNS:
+            problem = f"column {name} among those of systems"
+            raise InputError(
+                f"{table.path}: {problem}; expected scores alone, or a long table with a column of systems"
+            )
 
 
 def stack_systems(rows: pl.DataFrame, scores: Mapping[str, pl.Series]) -> pl.DataFrame:
@@ -118,9 +131,8 @@ def _refuse_duplicates(table: Table, cells: pl.DataFrame, key: Sequence[str], de
     for row, *values in repeated.select("row", *key).iter_rows():
         first = seen.setdefault(tuple(values), row)
         if first != row:
-            line = table.location(first).rpartition(":")[2].strip()
-            which = f"the first is in {line if line.startswith('row') else f'line {line}'}"
-            raise InputError(f"{table.location(row)}: a second {description.format(*values)} ({which}); expected one")
+            which = f"{description.format(*values)} (the first is in {table.line(first)})"
+            raise InputError(f"{table.location(row)}: a second {which}; expected one")
 
 
 def _score_table(table: Table, cells: pl.DataFrame, metric: str, options: TableOptions, *, label: str) -> ScoreTable:

@@ -7,7 +7,9 @@ import io
 import json
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.files import read_content
+from deadheat.tables.matrix import is_in_range, range_expected
 
 Path = str | os.PathLike[str]
 Numbers = NDArray[np.float64]
@@ -44,6 +47,10 @@ class Table:
     def location(self, row: int) -> str:
         """Return the location of a row: `scores.csv:17`, or `scores.parquet: row 17`."""
         return f"{self.path}:{self.lines[row]}" if len(self.lines) else f"{self.path}: row {row + 1}"
+
+    def line(self, row: int) -> str:
+        """Return where a row is in the file: `line 17`, or `row 17`."""
+        return f"line {self.lines[row]}" if len(self.lines) else f"row {row + 1}"
 
     def column(self, name: str) -> str:
         """Return the column of this name in its own spelling; case matters only if it is the only difference."""
@@ -88,13 +95,15 @@ class Table:
         return pl.Series([default]).new_from_index(0, self.frame.height)
 
     def numbers(self, name: str, *, what: str = "") -> pl.Series:
-        """Return a column as finite numbers, with null for empty cells; raise for any other cell."""
+        """Return a column as numbers of a sensible size, with null for empty cells; raise for any other cell."""
         series = self.frame[name]
         numbers = series.cast(pl.Float64, strict=False)
-        wrong = (series.is_not_null() & ~numbers.is_finite().fill_null(value=False)).arg_true()
+        values = numbers.fill_null(np.nan).to_numpy()
+        wrong = np.flatnonzero(series.is_not_null().to_numpy() & ~is_in_range(values))
         if len(wrong):
             row = int(wrong[0])
-            raise InputError(f"{self.location(row)}: {what or name} {str(series[row])!r}; expected a number")
+            problem = f"{what or name} {str(series[row])!r}; {range_expected(values[row])}"
+            raise InputError(f"{self.location(row)}: {problem}")
         return numbers
 
 
@@ -171,9 +180,15 @@ def open_runs(runs: Path | Runs) -> Runs:
 
 def read_runs(path: Path) -> Runs:
     """Read runs from a table in CSV, TSV, JSONL or Parquet, plain or compressed."""
-    table = read_table(path)
-    typed = [_typed(series) for series in table.frame]
-    return Runs(table.path, pl.DataFrame(typed), table.lines)
+    return as_runs(read_table(path))
+
+
+def as_runs(table: Table, kept: pl.Series | None = None) -> Runs:
+    """Return a table, or some of its rows, with the columns typed."""
+    frame = pl.DataFrame([_typed(series) for series in table.frame])
+    if kept is None or kept.all():
+        return Runs(table.path, frame, table.lines)
+    return Runs(table.path, frame.filter(kept), table.lines[kept.to_numpy()] if len(table.lines) else table.lines)
 
 
 def _typed(series: pl.Series) -> pl.Series:
@@ -213,9 +228,12 @@ def _number_form(value: str) -> str:
         return value
 
 
-def read_table(path: Path) -> Table:
-    """Read CSV, TSV, JSONL or Parquet, plain or compressed; the format is detected from the contents."""
-    name, raw = os.fspath(path), read_content(path)
+def read_table(path: Path, content: bytes | None = None) -> Table:
+    """Read CSV, TSV, JSONL or Parquet, plain or compressed; the format is detected from the contents.
+
+    A stream, which can be read only once, may have been read before: its `content`, decompressed.
+    """
+    name, raw = os.fspath(path), read_content(path) if content is None else content
     if raw.startswith(PARQUET):
         return _parquet(name, raw)
     raw = raw.removeprefix(b"\xef\xbb\xbf")
@@ -231,6 +249,7 @@ def read_table(path: Path) -> Table:
 
 
 def _separated(path: str, raw: bytes) -> Table:
+    raw = raw if b"\n" in raw else raw.replace(b"\r", b"\n")
     raw = raw if raw.endswith(b"\n") else raw + b"\n"
     text = np.frombuffer(raw, np.uint8)
     newlines = np.flatnonzero(text == NEWLINE)
@@ -242,8 +261,13 @@ def _separated(path: str, raw: bytes) -> Table:
     top = int(kept[0])
     first = raw[starts[top] : ends[top]].decode()
     separator = next((mark for mark in "\t,;" if mark in first), ",")
-    header = [cell.strip() for cell in next(csv.reader(io.StringIO(first), delimiter=separator))]
-    _check_header(path, int(lines[top]), header)
+    where = f"{path}:{lines[top]}"
+    try:
+        header = [cell.strip() for cell in next(csv.reader(io.StringIO(first), delimiter=separator))]
+    except csv.Error as error:
+        problem = f"no header ({str(error).partition(' - ')[0]})"
+        raise InputError(f"{where}: {problem}; expected names of columns") from None
+    _check_header(where, header)
     separators = np.flatnonzero(text == ord(separator))
     separators = separators if outside is None else separators[outside[separators]]
     widths = 1 + np.diff(np.searchsorted(separators, ends), prepend=0)
@@ -256,7 +280,7 @@ def _separated(path: str, raw: bytes) -> Table:
     frame = _cells_of(path, body, separator, header)
     if frame.height != len(kept) - 1:
         raise InputError(f"{path}: ambiguous quotes; expected quotes around whole cells")
-    edges = [f" {separator}", f"{separator} ", " \n", "\n ", " \r"]
+    edges = [f" {separator}", f"{separator} ", " \n", "\n ", " \r", "\n\r"]
     padded = outside is not None or any(edge.encode() in raw for edge in edges)
     return _table(path, frame, lines[kept[1:]], padded=padded)
 
@@ -283,12 +307,12 @@ def _outside_quotes(path: str, raw: bytes, text: NDArray[np.uint8]) -> NDArray[n
     return ~inside
 
 
-def _check_header(path: str, line: int, header: Sequence[str]) -> None:
+def _check_header(where: str, header: Sequence[str]) -> None:
     if "" in header:
-        raise InputError(f"{path}:{line}: column {header.index('') + 1} has no name; expected one for every column")
-    twice = next((name for i, name in enumerate(header) if name in header[:i]), None)
+        raise InputError(f"{where}: column {header.index('') + 1} has no name; expected one for every column")
+    twice = next((name for name, number in Counter(header).items() if number > 1), None)
     if twice is not None:
-        raise InputError(f"{path}:{line}: two columns are named {twice}; expected a name for each")
+        raise InputError(f"{where}: two columns are named {twice}; expected a name for each")
 
 
 def _json_lines(path: str, raw: bytes) -> Table:
@@ -298,6 +322,13 @@ def _json_lines(path: str, raw: bytes) -> Table:
             continue
         try:
             row = json.loads(text)
+            if b"\\u" in text:
+                json.dumps(row, ensure_ascii=False).encode()
+        except RecursionError:
+            raise InputError(f"{path}:{line}: not JSON (nested too deeply); expected one object per line") from None
+        except UnicodeEncodeError as error:
+            code = f"\\u{ord(error.object[error.start]):04x}"
+            raise InputError(f"{path}:{line}: not text ({code}); expected one object per line") from None
         except ValueError as error:
             reason = str(error).partition(":")[0].lower()
             raise InputError(f"{path}:{line}: not JSON ({reason}); expected one object per line") from None
@@ -306,6 +337,7 @@ def _json_lines(path: str, raw: bytes) -> Table:
         rows.append(row)
         lines.append(line)
     columns = list(dict.fromkeys(name for row in rows for name in row))
+    _check_header(path, columns)
     frame = pl.DataFrame({name: pl.Series([_text(row.get(name)) for row in rows], dtype=pl.String) for name in columns})
     return _table(path, frame, np.array(lines, np.int64))
 
@@ -316,12 +348,31 @@ def _text(value: object) -> str | None:
 
 def _parquet(path: str, raw: bytes) -> Table:
     try:
-        frame = pl.read_parquet(io.BytesIO(raw))
-    except (pl.exceptions.PolarsError, OSError) as error:
+        with _without_stderr():  # where polars reports its panics
+            frame = pl.read_parquet(io.BytesIO(raw))
+            kept = [name for name, kind in frame.schema.items() if not kind.is_numeric() and kind != pl.Boolean]
+            frame = frame.with_columns([_cells(frame[name]) for name in kept])
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise InputError(f"{path}: corrupt Parquet file ({str(error).partition(chr(10))[0].lower()})") from error
-    kept = [name for name, kind in frame.schema.items() if not kind.is_numeric() and kind != pl.Boolean]
-    texts = [_cells(frame[name]) for name in kept]
-    return _table(path, frame.with_columns(texts), np.empty(0, np.int64))
+    _check_header(path, frame.columns)
+    return _table(path, frame, np.empty(0, np.int64))
+
+
+@contextmanager
+def _without_stderr() -> Iterator[None]:
+    """Discard what compiled code prints on standard error."""
+    try:
+        saved = os.dup(2)
+    except OSError:  # closed
+        yield
+        return
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
 
 
 def _cells(series: pl.Series) -> pl.Series:
