@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
@@ -9,13 +10,13 @@ import numpy as np
 import pytest
 
 from deadheat import read, score, size
-from deadheat.corpus import Corpus
+from deadheat.corpus import Corpus, take
 from deadheat.corpus.corpus import text_hash, text_hashes
 from deadheat.errors import InputError
 from deadheat.questions.size import size_of_counts
 from deadheat.ranking.size_samples import SizeSettings
 from deadheat.results.score import Scores
-from deadheat.study.ledger.ledger import Ledger, LedgerEntry, LedgerTestSet
+from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet
 from deadheat.study.ledger.overlap import SHARE, SentenceSet, StoredTestSets
 
 SENTENCES = [f"a{i}_X b{i}_Y c{i}_Z\n" for i in range(20)]
@@ -196,6 +197,22 @@ def test_a_ledger_without_sentences_goes_by_whole_texts_until_the_next_evaluatio
     assert not scored(ledger, tmp_path / "reversed.txt", SENTENCES[::-1]).evaluations
     assert scored(ledger, path, SENTENCES).evaluations[0].evaluations == 1
     assert scored(ledger, tmp_path / "reversed.txt", SENTENCES[::-1]).evaluations[0].evaluations == 2
+
+
+def test_parts_of_splits_are_compared_with_files_and_not_with_each_other(
+    ledger: Ledger, guarded: LedgerTestSet, tmp_path: Path
+) -> None:
+    path = tmp_path / "all.txt"
+    path.write_text("".join([*SENTENCES, *OTHERS[:20]]))
+    corpus = read(path)
+    evaluations = [Evaluation("mine", "ab" * 32, (), "")]
+    for name, rows in (("random 0, test", range(20, 35)), ("random 1, test", range(25, 40))):
+        part = replace(take(corpus, np.array(rows)), name=name)
+        assert not ledger.test_sets_in(part)
+        (tally,) = ledger.record([LedgerTestSet.of(part)], evaluations).tallies
+        assert (tally.name, tally.evaluations) == (name, 1)
+    with pytest.raises(InputError, match=r"random 2, test \(guarded.txt\): 1 evaluation requested, 0 left"):
+        ledger.record([replace(LedgerTestSet.of(take(corpus, np.arange(10, 30))), name="random 2, test")], evaluations)
 
 
 def test_saved_counts_of_a_part_are_of_the_whole(ledger: Ledger, guarded: LedgerTestSet, tmp_path: Path) -> None:

@@ -332,7 +332,7 @@ def _evaluation_line(
 
 def _sentences(test_set: LedgerTestSet, stored: StoredTestSets) -> dict[str, Any]:
     """The sentences of a test set, for the first line about it."""
-    if test_set.sentences is None or test_set.text or test_set.hash in stored.sets:
+    if test_set.sentences is None or not test_set.is_file or test_set.text or test_set.hash in stored.sets:
         return {}
     return test_set.sentences.fields()
 

@@ -83,6 +83,7 @@ class LedgerTestSet:
     also: tuple[str, ...] = field(default=(), compare=False)  # hashes of other test sets that it shares sentences with
     text: str = field(default="", compare=False)  # its own hash, if it is a part of a test set
     notes: tuple[str, ...] = field(default=(), compare=False)  # which these are, and how much it shares
+    is_file: bool = field(default=True, compare=False)  # and no part of a split: random parts of a corpus overlap
 
     @classmethod
     def of(cls, corpus: Corpus, path: str = "", first: int = 0, last: int | None = None) -> LedgerTestSet:
@@ -90,7 +91,8 @@ class LedgerTestSet:
         path = path or (corpus.parts[0].path if corpus.parts else corpus.name)
         digest, hashes = text_hashes(corpus, first=first, last=last)
         lengths = np.diff(corpus.offsets[first : None if last is None else last + 1])
-        return cls(os.path.basename(path), digest, SentenceSet.of(hashes, lengths))
+        sentences = SentenceSet.of(hashes, lengths)
+        return cls(os.path.basename(path), digest, sentences, is_file=bool(corpus.parts))
 
     @property
     def all(self) -> tuple[str, ...]:
