@@ -1,4 +1,4 @@
-"""Commands on studies: init, run, export."""
+"""Commands on studies: init, run, export, verify."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from deadheat.cli.main import WRONG_INPUT
 from deadheat.cli.options import (
     JSON,
     Parser,
@@ -27,6 +28,7 @@ from deadheat.files import STDIN
 from deadheat.questions.run import left_to_run, run, run_plan
 from deadheat.reporting.plan import plan_view
 from deadheat.reporting.terminal import print_blocks
+from deadheat.screen import visible
 from deadheat.study.engine.executor import cores
 from deadheat.study.engine.running import planned_evaluations
 from deadheat.study.plan.cells import DONE
@@ -159,8 +161,33 @@ def run_export(arguments: argparse.Namespace) -> int:
     if format == "parquet" and not arguments.out:
         raise InputError("deadheat export: Parquet is not text; expected --out FILE")
     with open_store(arguments.store) as store:
+        store.check_rows()
         if arguments.out:
             write_table(store, arguments.table, format, arguments.out)
         else:
             write_text(store, arguments.table, format, sys.stdout)
     return 0
+
+
+def verify_parser() -> argparse.ArgumentParser:
+    about = (
+        "Check that a store is as it was written: its file, every row, every count and every prediction against their "
+        "checksums, and every score against its counts. Exit code 2 if something has changed."
+    )
+    parser = Parser("verify", about, epilog="example:\n  deadheat verify study.sqlite")
+    parser.add_argument("store", metavar="STORE", help="the store of a study, which may still be running")
+    return parser.add_options(json="print the number of faults by kind as JSON")
+
+
+def run_verify(arguments: argparse.Namespace) -> int:
+    with open_store(arguments.store) as store:
+        check = store.check()
+    faults = {kind: len(names) for kind, names in check.by_kind().items()}
+    if arguments.json:
+        print_json({"store": arguments.store, **check.rows, "faults": faults, "notes": check.notes})
+    elif faults:
+        raise InputError(str(check))
+    else:
+        print(visible(str(check)))
+        say(check.notes)
+    return WRONG_INPUT if faults else 0

@@ -104,6 +104,7 @@ def run_plan(
     with Store.open(path, create=True) as store:
         if ledger_entry is not None and exists and searches:
             running.check_budgets(plan, _left(plan, store, retry_failed=retry_failed), ledger_entry)
+        store.check_rows()
         store.set_study(plan.text)
         run_missing = partial(_run, store=store, make_executor=executor, ledger_entry=ledger_entry, quiet=quiet)
         summary = run_missing(plan, retry_failed=retry_failed)
