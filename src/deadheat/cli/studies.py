@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import re
 import shlex
 import sys
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from deadheat.cli.main import WRONG_INPUT
@@ -28,6 +31,7 @@ from deadheat.files import STDIN
 from deadheat.questions.run import left_to_run, run, run_plan
 from deadheat.reporting.plan import plan_view
 from deadheat.reporting.terminal import print_blocks
+from deadheat.results.study import FailedCell
 from deadheat.screen import visible
 from deadheat.study.engine.executor import cores
 from deadheat.study.engine.running import planned_evaluations
@@ -59,7 +63,9 @@ examples:
   deadheat export study.sqlite --out scores.parquet                   the format follows from the file name
   deadheat export study.sqlite --table runs --format jsonl            status, time and memory of every run
   deadheat export study.sqlite --table counts --out counts.parquet    one row per run, metric and sentence"""
-LISTED_FAILURES = 10
+LISTED_FAILURES = 10  # kinds of them
+CELLS_FAILED = 1  # the exit code
+_NUMBER = re.compile(r"\d+")
 
 
 def init_parser() -> argparse.ArgumentParser:
@@ -118,18 +124,29 @@ def _run(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     result = done.result
     show(result, as_json=arguments.json)
     notes = [note for search in result.searches for note in search.notes]
-    failed = [str(cell) for cell in result.failed[:LISTED_FAILURES]]
-    if len(result.failed) > LISTED_FAILURES:
-        failed.append(f"{len(result.failed) - LISTED_FAILURES:,} more failed")
+    failed = list(_failures(result.failed))
+    if failed:
+        failed.append(f"to run failed cells again: deadheat run {shlex.quote(str(arguments.study))} --retry-failed")
     say([*notes, *done.summary.notes, *failed, f"{done.summary}; results in {path}"])
-    return 0
+    return CELLS_FAILED if result.failed or done.summary.failed else 0
+
+
+def _failures(failed: Sequence[FailedCell]) -> Iterator[str]:
+    """The first failure of each kind; errors that differ in numbers only are of one kind."""
+    kinds: dict[tuple[str, str], list[FailedCell]] = {}
+    for cell in failed:
+        kinds.setdefault((cell.status, _NUMBER.sub("0", cell.error.partition("\n")[0])), []).append(cell)
+    for first, *others in islice(kinds.values(), LISTED_FAILURES):
+        yield f"{first}{f' and {len(others):,} more like it' if others else ''}"
+    if len(kinds) > LISTED_FAILURES:
+        yield f"{len(kinds) - LISTED_FAILURES:,} more kinds of failure"
 
 
 def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     with Store.read(path) if path.exists() else contextlib.nullcontext() as store:
         cells, finals = left_to_run(plan, store, retry_failed=arguments.retry_failed)
         seconds = _estimate(plan, store, len(cells) + len(finals)) if store is not None else None
-    by_test_set = planned_evaluations(plan, [*cells, *finals])
+    by_test_set = planned_evaluations(plan, [*cells, *finals], ledger_entry(arguments).ledger)
     counts = {"finals": len(finals), "evaluations": sum(by_test_set.values()), "test_sets": len(by_test_set)}
     if arguments.json:
         planned = len(plan.cells) + sum(len(search.first_cells()) for search in searches_of(plan))

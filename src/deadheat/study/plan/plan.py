@@ -73,7 +73,15 @@ class Plan:
                 faults += [Fault(str(path), line, f"corpus {name}: {message}") for message in str(error).split("\n")]
         if faults:
             raise StudyError(faults)
-        hashes = {name: _corpus_hash(material) for name, material in materials.items()}
+        hashes: dict[str, str] = {}
+        for name, material in materials.items():
+            hashes[name] = _corpus_hash(material)
+            same = next(other for other, value in hashes.items() if value == hashes[name])
+            if same != name:
+                message = f"corpora {same} and {name} have the same text; expected each corpus once"
+                faults.append(Fault(str(path), line_of(text, ["corpora", name]), message))
+        if faults:
+            raise StudyError(faults)
         plan = cls(path, text, study, materials, hashes, tuple(overrides))
         mistakes = dict.fromkeys(plan._mistakes())
         if mistakes:

@@ -265,10 +265,14 @@ class Store:
         with self._reading():
             return check_store(self._connection, self.path, self.predictions)
 
-    def check_rows(self) -> None:
-        """Refuse a store with changed rows; counts and predictions are checked when they are read."""
+    def check_rows(self, *, replaced: str = "") -> None:
+        """Refuse a store with changed rows, but for those of a kind that will be replaced.
+
+        Counts and predictions have checksums that are checked when they are read.
+        """
         with self._reading():
-            changed = [fault.name for fault in row_faults(self._connection)]
+            names = [fault.name for fault in row_faults(self._connection)]
+        changed = [name for name in names if name.partition(" ")[0] != replaced]
         if changed:
             rows = f"{pluralize(len(changed), 'row')} ({join_names(changed, LISTED)})"
             expected = f"{database.EXPECTED}, unchanged ('deadheat verify' lists all faults)"
