@@ -218,7 +218,7 @@ def test_a_failure_to_prepare_is_raised_with_its_log() -> None:
 
 
 def test_dying_while_preparing_is_raised_with_its_log() -> None:
-    with pytest.raises(WorkerError, match="ended with 7\ndying while loading"):
+    with pytest.raises(WorkerError, match="ended itself with exit code 7\ndying while loading"):
         LocalExecutor(behave, prepare=worker_tasks.prepare_by_dying)
 
 

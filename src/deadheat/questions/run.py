@@ -107,10 +107,8 @@ def run_plan(
             running.check_budgets(plan, _left(plan, store, retry_failed=retry_failed), ledger_entry)
         store.check_rows(replaced="result")
         store.set_study(plan.text)
-        tally = _Tally(dict.fromkeys(cell.key for cell in plan.cells))
-        run_missing = partial(
-            _run, store=store, make_executor=executor, ledger_entry=ledger_entry, quiet=quiet, tally=tally
-        )
+        tally = _Tally(store, dict.fromkeys(cell.key for cell in plan.cells))
+        run_missing = partial(_run, tally=tally, make_executor=executor, ledger_entry=ledger_entry, quiet=quiet)
         run_missing(plan, retry_failed=retry_failed)
         result = study_result(plan, store)
         if result.damaged:
@@ -141,7 +139,7 @@ def run_plan(
             store=str(path),
             searches=tuple(results),
         )
-        summary = tally.summary(store)
+        summary = tally.summary()
         store.set_result(result)
     return StudyRun(plan, path, result, summary)
 
@@ -150,11 +148,12 @@ def run_plan(
 class _Tally:
     """How the cells of a study ended: each counts once, however often it was run."""
 
+    store: Store
     statuses: dict[str, str | None]  # by key; None if it was not run
     notes: dict[str, None] = field(default_factory=dict)
 
-    def summary(self, store: Store) -> RunSummary:
-        ran, done = Counter(self.statuses.values()), store.done()
+    def summary(self) -> RunSummary:
+        ran, done = Counter(self.statuses.values()), self.store.done()
         stored = sum(status is None and key in done for key, status in self.statuses.items())
         failed = ran.total() - ran[None] - ran[DONE]
         return RunSummary(stored, ran[DONE], failed, ran[None] - stored, tuple(self.notes))
@@ -194,15 +193,15 @@ def _failed(plan: Plan, cell: Cell, status: str, error: str) -> FailedCell:
 def _run(
     plan: Plan,
     *,
-    store: Store,
+    tally: _Tally,
     make_executor: MakeExecutor,
     ledger_entry: LedgerEntry | None,
     quiet: bool,
-    tally: _Tally,
     retry_failed: bool = False,
     again: Sequence[Cell] = (),
 ) -> None:
     """Run the cells that are missing, and some again."""
+    store = tally.store
     missing = running.missing_cells(plan, store, retry_failed=retry_failed)
     if not missing and not again:
         return
