@@ -61,6 +61,7 @@ def test_runs_have_every_outcome_failures_too(commands: Commands, store: Path) -
     assert [row["status"] for row in rows] == ["done"] * 4 + ["failed"]
     assert rows[4]["error"] == 'it said "no",\nand stopped'
     assert rows[0]["started"] == "2027-01-15T08:00:00.000"
+    assert rows[0]["peak_mb"] == ""  # unknown
 
 
 def test_json_lines_have_an_object_a_row(commands: Commands, store: Path) -> None:

@@ -270,9 +270,10 @@ def kill_anything(path: Path, rng: np.random.Generator, wanted: int) -> tuple[di
                     if len(store.done()) > 280 and not (folder / "hold").exists():  # it must not end yet
                         hold(folder)
                 victims = marked(folder)
-                if not victims or process.poll() is not None:
+                is_loading = victims in ([], [process.pid]) and rng.random() < 0.8
+                if is_loading or process.poll() is not None:
                     continue
-                victim = int(rng.choice(sorted(victims)))
+                victim = int(rng.choice(sorted(victims) or [process.pid]))
                 with suppress(ProcessLookupError):
                     os.kill(victim, signal.SIGKILL)
                     kills["study" if victim == process.pid else "others"] += 1

@@ -18,7 +18,7 @@ from deadheat.errors import InputError
 from deadheat.metrics import align
 from deadheat.neural.config import BatchTrainer, TrainJob, TrainResult
 from deadheat.study.engine.executor import Executor
-from deadheat.study.engine.worker import TaskResult, describe_error, peak_memory_mb
+from deadheat.study.engine.worker import TaskResult, describe_error
 from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores, PredictionFile
 from deadheat.study.plan.plan import Plan
 from deadheat.systems import SYSTEMS, System
@@ -153,7 +153,7 @@ class StackedExecutor:
             del group[name]
             wall, cpu_share = time.perf_counter() - clock, (time.process_time() - cpu) / len(members)
             status = FAILED if error else DONE
-            return TaskResult(name, status, value, error, log, started, wall, cpu_share, peak_memory_mb())
+            return TaskResult(name, status, value, error, log, started, wall, cpu_share)  # memory is that of all
 
         try:
             for cell, _ in group.values():

@@ -222,7 +222,9 @@ def blocks(store: Store, table: str) -> Iterator[pl.DataFrame]:
     if table == "counts":
         yield from _count_blocks(store)
     else:
-        yield (store.runs() if table == "runs" else store.scores()).with_columns(pl.selectors.float().fill_nan(None))
+        frame = store.runs() if table == "runs" else store.scores()
+        unknown = [pl.col("peak_mb").replace(0.0, None)] if table == "runs" else []
+        yield frame.with_columns(pl.selectors.float().fill_nan(None)).with_columns(unknown)
 
 
 def write_text(store: Store, table: str, format: str, out: IO[str]) -> None:
