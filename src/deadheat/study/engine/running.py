@@ -6,11 +6,11 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from deadheat.corpus import take
+from deadheat.corpus import Corpus, take
 from deadheat.errors import InputError
 from deadheat.study.engine.executor import Executor, LocalExecutor
 from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
@@ -125,13 +125,32 @@ def planned_evaluations(plan: Plan, cells: Sequence[Cell], ledger: Ledger | None
 
 
 def _test_sets(plan: Plan, split: CorpusSplit, part: str, ledger: Ledger | None) -> tuple[LedgerTestSet, ...]:
-    """The test sets that a part of a split is, as the ledger identifies them."""
+    """The test sets that a part of a split is, as the ledger identifies them.
+
+    A part that is not test, but test of another split of the study, as in cross-validation, counts if it is guarded.
+    """
     if part != TEST and ledger is None:
         return ()
-    name = f"{split}, {part}"
-    text = replace(take(plan.materials[split.corpus].corpus, plan.partition(split).parts[part]), name=name)
+    text = _text_of(plan, split, part)
     test_sets = ledger.test_sets_in(text) if ledger is not None else ()
-    return test_sets or ((replace(LedgerTestSet.of(text), name=name),) if part == TEST else ())
+    if part == TEST:
+        return test_sets or (replace(LedgerTestSet.of(text), name=text.name),)
+    if not test_sets or ledger is None:
+        return ()
+    tested = _tested_texts(plan)
+    return tuple(item for item in test_sets if item.hash not in tested or ledger.tally(item.hash).guarded)
+
+
+def _text_of(plan: Plan, split: CorpusSplit, part: str) -> Corpus:
+    text = take(plan.materials[split.corpus].corpus, plan.partition(split).parts[part])
+    return replace(text, name=f"{split}, {part}")
+
+
+@lru_cache(maxsize=1)
+def _tested_texts(plan: Plan) -> frozenset[str]:
+    """The hashes of all test parts of a study."""
+    splits = (split for split in plan.corpus_splits if TEST in plan.partition(split).parts)
+    return frozenset(LedgerTestSet.of(_text_of(plan, split, TEST)).hash for split in splits)
 
 
 def run_study(

@@ -39,7 +39,8 @@ def check_size(study: Study) -> Iterator[Mistake]:
     if splits > MAX_SPLITS:
         yield ("splits", 0, "times"), f"{_count(splits)} splits of corpora; expected at most {MAX_SPLITS:,}"
         return
-    runs = sum(_runs(study, entry) for entry in (*study.systems, *study.search))
+    entries: list[SystemEntry | SearchEntry] = [*study.systems, *study.search]
+    runs = sum(_runs(study, entry) for entry in entries)
     if splits * runs > MAX_CELLS:
         cells = f"{_count(splits * runs)} cells ({_count(splits)} splits of corpora, {_count(runs)} runs on each)"
         yield ("systems",), f"{cells}; expected at most {MAX_CELLS:,}, or several studies"
