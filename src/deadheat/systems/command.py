@@ -77,7 +77,9 @@ def command(
     Notes
     -----
     Programs run in the current folder. A program that fails, takes too long, or writes other words than it was given
-    is an error that names the command. The result depends on a seed where a command or the environment has `{seed}`.
+    is an error that names the command. So is a prediction on standard output that is longer than 64 MB and than a
+    hundred times its input. Of other output, the end is kept. The result depends on a seed where a command or the
+    environment has `{seed}`.
 
     Examples
     --------
