@@ -23,6 +23,7 @@ COMMAND_LIMIT_S = 600
 COUNT_OF_EVALUATIONS = "note: ledger: "
 
 FENCE = re.compile(r"(?P<indent> *)(?P<ticks>`{3,})(?P<language>[\w-]*)[^`]*")
+FILE_NAME = re.compile(r"# ([\w-]+\.toml)")  # the first line of a file that commands of the page use
 NOT_RUN = re.compile(r"\s*<!-- not run\b(:\s*(?P<reason>\S.*?))?\s*-->\s*")
 
 
@@ -78,6 +79,8 @@ def run_page(text: str, page: str, folder: Path) -> int:
             run_python(block, page, folder, namespace)
         elif block.runs and block.language == "console":
             run_console(block, page, folder)
+        elif block.runs and block.language == "toml" and (name := FILE_NAME.fullmatch(block.lines[0])):
+            (folder / name[1]).write_text("\n".join(block.lines) + "\n", "utf-8")
         else:
             continue
         ran += 1
@@ -229,6 +232,11 @@ assert first == "one"
 this is = not run
 ```
 
+```toml
+# study.toml
+seeds = 3
+```
+
 <!-- not run: it would never end -->
 
 ```console
@@ -244,7 +252,8 @@ raise SystemExit("inside another block")
 
 
 def test_a_good_page_passes(tmp_path: Path) -> None:
-    assert run_page(GOOD_PAGE, "good.md", tmp_path) == 4
+    assert run_page(GOOD_PAGE, "good.md", tmp_path) == 5
+    assert (tmp_path / "study.toml").read_text() == "# study.toml\nseeds = 3\n"
     assert (tmp_path / "prefix.txt").read_text().strip() == sys.prefix
 
 

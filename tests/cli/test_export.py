@@ -39,7 +39,7 @@ WIDE = np.array([[1, 2, 3, 4], [5, 6, 7, -8]])
 def store(tmp_path: Path) -> Path:
     """Four runs: two on 300 sentences, one on 7, one on 2 by a metric of four fields that has no value; one failed."""
     path = tmp_path / "study.db"
-    wide = PartScores("dev", 2, 9, {"las.v1": float("nan")}, {"las.v1": WIDE})
+    wide = PartScores("dev", 2, 9, {"wide.v1": float("nan")}, {"wide.v1": WIDE})
     with Store.open(path, create=True) as opened:
         opened.add_many([outcome(0), outcome(1), outcome(2, units=7), outcome(3, scores=(wide,))])
         opened.add(outcome(4, status=FAILED, error='it said "no",\nand stopped'))
@@ -54,7 +54,7 @@ def test_scores_are_printed_as_csv_by_default(commands: Commands, store: Path) -
     assert [row[0] for row in rows] == [cell(number).key for number in range(4)]
     expected = counts(1)[:, 0].sum() / counts(1)[:, 1].sum()
     assert float(rows[1][9]) == expected
-    assert rows[3][7:] == ["dev", "las.v1", "", "2", "9"]  # no number: an empty cell
+    assert rows[3][7:] == ["dev", "wide.v1", "", "2", "9"]  # no number: an empty cell
 
 
 def test_runs_have_every_outcome_failures_too(commands: Commands, store: Path) -> None:
@@ -62,6 +62,7 @@ def test_runs_have_every_outcome_failures_too(commands: Commands, store: Path) -
     assert [row["status"] for row in rows] == ["done"] * 4 + ["failed"]
     assert rows[4]["error"] == 'it said "no",\nand stopped'
     assert rows[0]["started"] == "2027-01-15T08:00:00.000"
+    assert rows[0]["peak_mb"] == ""  # unknown
 
 
 def test_json_lines_have_an_object_a_row(commands: Commands, store: Path) -> None:

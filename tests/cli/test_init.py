@@ -127,6 +127,20 @@ def test_documents_are_kept_whole_where_there_are_enough(commands: Commands, tmp
         assert strategy.settings["unit"] == wanted
 
 
+def test_a_corpus_without_documents_does_not_split_up_those_of_the_others(commands: Commands, tmp_path: Path) -> None:
+    texts = [corpus_text(3, seed).replace("# sent_id", f"# newdoc id = d{seed}\n# sent_id", 1) for seed in range(12)]
+    (tmp_path / "many.conllu").write_text("".join(texts))
+    corpus(tmp_path / "plain.conllu")
+    out = tmp_path / "study.toml"
+    assert commands("init", tmp_path / "many.conllu", tmp_path / "plain.conllu", "--out", out).code == 0
+    plan = Plan.of(out)
+    units = {
+        name: [strategy.settings["unit"] for strategy, _, _ in plan.strategies_of(name)] for name in plan.materials
+    }
+    assert units == {"many": ["document"], "plain": ["sentence"]}
+    assert "# By sentences: " in out.read_text()
+
+
 def test_what_cannot_be_a_study_is_refused_and_nothing_is_written(commands: Commands, tmp_path: Path) -> None:
     out = tmp_path / "study.toml"
     small, plain = corpus(tmp_path / "small.conllu", 3), tmp_path / "plain.conllu"

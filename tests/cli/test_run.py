@@ -170,7 +170,7 @@ def test_a_cell_that_fails_is_told_each_time_and_run_again_when_asked(commands: 
     (folder / "train.sh").write_text(f"test -e {folder}/well || {{ echo it is not well >&2; exit 3; }}\n")
     study.write_text(study.read_text() + FAILING.format(folder))
     first = commands("run", study, "--json", "--quiet")
-    assert first.code == 0
+    assert first.code == 1
     result = json.loads(first.out)
     assert result["missing"] == 2
     assert [(each["system"], each["number"], each["status"]) for each in result["failed"]] == [
@@ -178,13 +178,17 @@ def test_a_cell_that_fails_is_told_each_time_and_run_again_when_asked(commands: 
         ("mine", 1, "failed"),
     ]
     assert "it is not well" in result["failed"][0]["error"]
-    assert "note: mine on split 1 of small, seed 0: failed (" in first.err
+    assert "note: mine on split 0 of small, seed 0: failed (" in first.err
+    assert "split 1" not in first.err
+    assert " and 1 more like it\n" in first.err
+    assert f"note: to run failed cells again: deadheat run {study} --retry-failed\n" in first.err
     again = commands("run", study, "--json", "--quiet")
-    assert again.out == first.out
+    assert (again.code, again.out) == (1, first.out)
     assert "0 cells run, 4 already in the store, 2 failed before (--retry-failed runs them again)" in again.err
     (folder / "well").touch()
     assert json.loads(commands("run", study, "--json", "--quiet").out) == result
     mended = commands("run", study, "--json", "--quiet", "--retry-failed")
+    assert mended.code == 0
     assert "note: 2 cells run, 4 already in the store; results in" in mended.err
     found = json.loads(mended.out)
     assert (found["missing"], found["failed"]) == (0, [])

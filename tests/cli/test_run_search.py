@@ -114,7 +114,7 @@ def test_settings_that_fail_are_left_out_and_told(commands: Commands, tmp_path: 
     study = search_file(tmp_path, search)
     (tmp_path / "noun.sh").write_text("""awk 'BEGIN { FS = OFS = "\\t" } NF == 10 { $4 = "NOUN" } { print }'\n""")
     done = commands("run", study, "--quiet")
-    assert done.code == 0
+    assert done.code == 1
     assert "predict=sh noun.sh" in done.out
     assert "note: 1 network of the search failed; their settings are left out on those data sets" in done.err
     assert re.search(r"predict='false'\).* on split 0 of small, seed 0: failed", done.err)

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import deadheat
+from deadheat.corpus import take
+from deadheat.corpus.corpus import text_hash
 from deadheat.errors import InputError
 from deadheat.questions.run import StudyRun, run
 from deadheat.study.engine.running import planned_evaluations
@@ -19,6 +21,7 @@ from deadheat.study.store.recording import predictions_folder
 from deadheat.study.store.store import Store
 from tests.study.study_cases import study_file
 
+DELETES = "[[systems]]\nname = 'command'\nshell = true\npredict = 'rm -f study.sqlite; cat'\n"
 FAILS = "[[systems]]\nname = 'command'\nlabel = 'broken'\npredict = 'false'\n"
 
 
@@ -120,3 +123,44 @@ def test_a_study_that_is_refused_leaves_nothing_behind(path: Path, tmp_path: Pat
     with pytest.raises(InputError, match="3 evaluations planned, 1 left of a budget of 1"):
         run(path, store=store, ledger_entry=LedgerEntry(ledger))
     assert not store.exists()
+
+
+def test_a_guarded_text_is_guarded_under_any_part(tmp_path: Path) -> None:
+    path = study_file(tmp_path, times=1, more='evaluate = ["dev"]')
+    ledger, plan = Ledger.at(tmp_path / "ledger.jsonl"), Plan.of(path)
+    dev = take(plan.materials["small"].corpus, plan.partition(plan.cells[0]).parts["dev"])
+    ledger.guard(LedgerTestSet("held-out", text_hash(dev)), budget=1)
+    with pytest.raises(InputError, match=r"random 0, dev \(held-out\): 2 evaluations planned, 1 left of a budget of 1"):
+        run(path, ledger_entry=LedgerEntry(ledger))
+    assert not path.with_suffix(".sqlite").exists()
+    run(path, ledger_entry=LedgerEntry(ledger, over_budget="because"))
+    tally = ledger.tally(text_hash(dev))
+    assert (tally.evaluations, tally.looks, tally.over_budget) == (2, 1, 1)
+
+
+def test_each_cell_counts_once_however_often_it_is_run(first: StudyRun, path: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copy(first.store, tmp_path / "damaged.sqlite"))
+    shutil.copytree(predictions_folder(first.store), predictions_folder(store))
+    min(predictions_folder(store).rglob("*test*")).write_bytes(b"spoiled")
+    after = run(path, store=store)
+    assert str(after.summary) == "1 cell run, 3 already in the store, 2 failed before (--retry-failed runs them again)"
+    min(predictions_folder(store).rglob("*test*")).write_bytes(b"spoiled")
+    more = run(path, overrides=["splits.times=3"], store=store)
+    assert str(more.summary) == (
+        "3 cells run, 3 already in the store, 1 failed, 2 failed before (--retry-failed runs them again)"
+    )
+
+
+def test_a_corpus_under_two_names_is_refused(tmp_path: Path) -> None:
+    path = study_file(tmp_path)
+    (tmp_path / "same.conllu").write_bytes((tmp_path / "small.conllu").read_bytes())
+    path.write_text("[corpora.again]\nfiles = 'same.conllu'\n" + path.read_text())
+    with pytest.raises(InputError, match=r"study\.toml:\d+: corpora again and small have the same text; expected each"):
+        Plan.of(path)
+
+
+def test_a_store_that_is_deleted_while_cells_run_is_an_error(tmp_path: Path) -> None:
+    path = study_file(tmp_path, "majority")
+    path.write_text(path.read_text().replace("[engine]", f"{DELETES}[engine]"))
+    with pytest.raises(InputError, match=r"study\.sqlite: deleted or replaced while it was open"):
+        run(path)

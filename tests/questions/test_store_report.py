@@ -28,6 +28,7 @@ from deadheat.study.store.store import Store
 from tests.cli.running import Commands
 from tests.questions.report_cases import CORPORA, LABEL, FakeCell, FinishedStudy, fake_store, grid
 from tests.questions.report_cases import finished_study as finished_study
+from tests.study.store_outcomes import vouch
 
 T = TypeVar("T")
 METRIC, METRIC_LABEL = "accuracy.v1", "Accuracy (upos)"
@@ -182,6 +183,8 @@ def altered(path: Path, *statements: str) -> Path:
     connection = sqlite3.connect(path, isolation_level=None)
     for statement in statements:
         connection.execute(statement)
+    if "DROP TABLE checksums" not in statements:
+        vouch(connection)
     connection.close()
     return path
 
@@ -211,7 +214,12 @@ def test_a_study_that_was_killed_is_read_without_its_end(report: SourceReport, c
 
 
 def test_an_older_layout_is_read(copied: Path) -> None:
-    first = ("DROP TABLE results", "ALTER TABLE runs DROP COLUMN setup", "PRAGMA user_version=1")
+    first = (
+        "DROP TABLE checksums",
+        "DROP TABLE results",
+        "ALTER TABLE runs DROP COLUMN setup",
+        "PRAGMA user_version=1",
+    )
     assert kinds(altered(copied, *first)) == ["seeds", "rank", "compare", "size"]
 
 
@@ -222,6 +230,7 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
     document = json.loads(text)
     change(document)
     connection.execute("UPDATE results SET text = ?", (json.dumps(document),))
+    vouch(connection)
     connection.close()
     return path
 

@@ -23,6 +23,7 @@ from deadheat.study.ledger.sealing import seal
 from tests.questions.report_cases import CORPORA, LABEL, FinishedStudy
 from tests.questions.report_cases import finished_study as finished_study
 from tests.reporting.blocks import column, rows, section, tables, texts
+from tests.study.store_outcomes import vouch
 
 HOME = "/home/ana-b/my project"
 
@@ -147,6 +148,7 @@ def store_with_folders(store: Path, folder: Path, *, finished: bool) -> Path:
     connection.execute("UPDATE names SET name = ? WHERE name LIKE 'command.v1%'", (command,))
     changed = connection.execute("UPDATE runs SET error = ? WHERE error != ''", (f"no {HOME}/model for ana-b",))
     assert changed.rowcount
+    vouch(connection)
     connection.close()
     return path
 

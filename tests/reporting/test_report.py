@@ -25,6 +25,7 @@ from tests.questions.report_cases import finished_study as finished_study
 from tests.questions.report_cases import quick_demo as quick_demo
 from tests.reporting.blocks import column, rows, section, tables, texts
 from tests.results.samples import FAIR, GOLD, GOOD, POOR
+from tests.study.store_outcomes import vouch
 
 SCORES = {"A": {"en": 90, "de": 80, "fi": 70, "ta": 60}, "B": {"en": 80, "de": 81, "fi": 69, "ta": 50}}
 
@@ -129,6 +130,7 @@ def test_a_study_that_was_killed_has_scores_and_no_tests(finished_study: Finishe
     path = Path(shutil.copy(finished_study.store, tmp_path / "killed.sqlite"))
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("DELETE FROM results")
+    vouch(connection)
     connection.close()
     killed = report(path)
     assert killed.page.title == "killed"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sqlite3
 import sys
 import time
 from collections.abc import Callable
@@ -38,6 +39,12 @@ def outcome(number: int, *, status: str = DONE, units: int = UNITS, **more: obje
     error = "" if status == DONE else f"number {number} went wrong"
     given = {"started": 1.8e9 + number, "wall_s": 2.5, "log": f"log of {number}\n", "error": error, "scores": scores}
     return Outcome(cell(number), status, **(given | more))  # type: ignore[arg-type]
+
+
+def vouch(connection: sqlite3.Connection) -> None:
+    """Let rows that a test has changed look as if they were written by a version without checksums."""
+    connection.execute("DELETE FROM checksums WHERE kind = 'result' AND id NOT IN (SELECT id FROM results)")
+    connection.execute("UPDATE checksums SET digest = x''")
 
 
 def write_until_killed(path: str, tell: Callable[[str], object]) -> None:

@@ -252,3 +252,69 @@ def test_corpora_to_develop_on_leave_no_choice_of_parts_and_no_search(folder: Pa
     assert fault.startswith('study.toml:28: search: corpora with role = "develop" cannot be searched apart')
     [fault] = faults(folder, text.replace('"develop"', '"dev"'))
     assert fault == "study.toml:7: corpora.small.role: input should be 'evaluate' or 'develop', not 'dev'"
+
+
+@pytest.mark.parametrize(
+    ("files", "read"),
+    [
+        ("'small.conllu'", ["small.conllu"]),
+        ("['b-train.conllu', 'small.conllu']", ["b-train.conllu", "small.conllu"]),
+        ("'b-*.conllu'", ["b-dev.conllu", "b-test.conllu", "b-train.conllu"]),
+        ("{ files = 'b-*.conllu' }", ["b-dev.conllu", "b-test.conllu", "b-train.conllu"]),
+        ("['small.conllu', 'b-t*']", ["small.conllu", "b-test.conllu", "b-train.conllu"]),
+        ("'**/b-dev.conllu'", ["b-dev.conllu", "inner/b-dev.conllu"]),
+        ("'odd[1].conllu'", ["odd[1].conllu"]),
+    ],
+)
+def test_a_corpus_is_a_file_a_list_or_a_pattern(folder: Path, files: str, read: list[str]) -> None:
+    (folder / "inner").mkdir()
+    for name in ("b-train", "b-test", "b-dev", "inner/b-dev", "odd[1]"):
+        (folder / f"{name}.conllu").write_text((folder / "small.conllu").read_text())
+    study, _ = read_study(
+        written(folder, GOOD.replace('[corpora.small]\nfiles = "small.conllu"', f"[corpora]\nb = {files}"))
+    )
+    paths = [path for _, paths in study.corpora["b"].paths(folder) for path in paths]
+    assert [str(path.relative_to(folder)) for path in paths] == read
+
+
+@pytest.mark.parametrize("files", ["'c-*.conllu'", "['small.conllu', 'c-*.conllu']"])
+def test_a_pattern_that_matches_nothing_is_an_error(folder: Path, files: str) -> None:
+    (line,) = faults(folder, GOOD.replace('"small.conllu"', files))
+    assert line == "study.toml:6: c-*.conllu: no file matches this pattern; expected it beside the study file"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("seeds = 2", f"x = {'[' * 2000}{']' * 2000}", "study.toml: nested too deeply; expected a study file"),
+        ("seeds = 2", "x." * 3000 + "y = 1", "study.toml: nested too deeply; expected a study file"),
+        ("seeds = 2", "seeds = " + "9" * 5000, "study.toml: not valid TOML (exceeds the limit (4300 digits) for"),
+        ("seeds = 2", "seeds = 0x" + "f" * 5000, "study.toml:2: seeds: a number beyond 64 bits; expected less than"),
+        ("seeds = [7]", f"seeds = [{2**64}]", "study.toml:19: systems.1.seeds.0: a number beyond 64 bits"),
+        ("seeds = [7]", f"beam = {10**30}", "study.toml:19: systems.1.beam: a number beyond 64 bits; expected less"),
+        ('"small.conllu"', f'"{"a" * 100_000}"', f"study.toml:6: {'a' * 80}... (100,000 characters): no such file"),
+        ('"small.conllu"', f'"{"a" * 100_000}*"', f"study.toml:6: {'a' * 80}... (100,001 characters): no file matches"),
+        ('"small.conllu"', '"a\\u0000b"', "study.toml:6: a\0b: no such file or folder"),
+        ("seeds = 2", f'seeds = "{"a" * 100_000}"', "study.toml:2: seeds: input should be"),
+        ("times = 3", "times = 100000", "study.toml:10: 100,000 splits of corpora; expected at most 10,000"),
+        ("times = 3", "times = 9000000000000000000", "study.toml:10: more than 10^15 splits of corpora; expected at"),
+        ("seeds = 2", "seeds = 90000", None),
+        ("seeds = 2", "seeds = 9000000000000", "27,000,000,000,006 cells (3 splits of corpora, 9,000,000,000,002 runs"),
+        ('name = "unigram"', f'name = "perceptron"\norder = {[2] * 2000}\nepochs = {[1] * 100}', "1,200,006 cells"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_one_line(folder: Path, old: str, new: str, message: str | None) -> None:
+    text = GOOD.replace(old, new, 1)
+    if message is None:  # seeds of systems that are not seeded do not count
+        read_study(written(folder, text))
+        return
+    (line,) = faults(folder, text)
+    assert message in line
+    assert "\n" not in line
+    assert len(line) < 400
+
+
+def test_overrides_that_cannot_be_meant_are_one_line(folder: Path) -> None:
+    for override in (f"seeds={'[' * 5000}", f"seeds={'9' * 5000}", f"seeds={2**70}", "splits.times=100000"):
+        (line,) = faults(folder, GOOD, override)
+        assert len(line) < 400

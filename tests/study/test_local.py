@@ -14,7 +14,7 @@ import pytest
 from deadheat.errors import InputError
 from deadheat.study.engine import executor as local
 from deadheat.study.engine.executor import LocalExecutor, cores
-from deadheat.study.engine.worker import LOG_BYTES, WorkerError
+from deadheat.study.engine.worker import LOG_BYTES, Meter, WorkerError
 from deadheat.study.plan.cells import DONE, FAILED, TIMED_OUT
 from tests.study import worker_tasks
 from tests.study.worker_checks import PATIENCE_S, goes_on, on_linux, run, run_one
@@ -165,6 +165,13 @@ def test_memory_is_that_of_the_task_alone() -> None:
     assert after.peak_mb < 60
 
 
+def test_memory_that_an_earlier_peak_hides_is_unknown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("deadheat.study.engine.worker.CLEAR_REFS", tmp_path / "no" / "clear_refs")
+    assert Meter().stop()[2] == 0.0
+    monkeypatch.undo()
+    assert Meter().stop()[2] > 0.0
+
+
 def test_a_worker_serves_many_tasks_but_not_with_a_thread_that_one_left() -> None:
     with LocalExecutor[Any, Any](behave, workers=1) as executor:
         results = run(executor, ("pid",), ("pid",), ("leaves_a_thread",), ("pid",), ("pid",))
@@ -218,7 +225,7 @@ def test_a_failure_to_prepare_is_raised_with_its_log() -> None:
 
 
 def test_dying_while_preparing_is_raised_with_its_log() -> None:
-    with pytest.raises(WorkerError, match="ended with 7\ndying while loading"):
+    with pytest.raises(WorkerError, match="ended itself with exit code 7\ndying while loading"):
         LocalExecutor(behave, prepare=worker_tasks.prepare_by_dying)
 
 

@@ -258,7 +258,7 @@ def test_a_study_ends_with_one_line_of_progress_above_its_results(tmp_path: Path
     path = study_file(tmp_path, times=3)
     path.write_text(path.read_text() + FAILING)
     shown = on_terminal("run", path.name, folder=tmp_path)
-    assert shown.code == 0
+    assert shown.code == 1
     bar, first, *_ = shown.lines
     assert re.fullmatch(r"━+  9 of 9 done, 3 failed, [\d.,]+/(s|min), took \d+ s", bar)
     assert first == "On small, unigram is better than majority by 38.20 points of Accuracy (upos)"

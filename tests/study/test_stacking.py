@@ -130,7 +130,6 @@ def test_cells_in_stacks_give_what_each_gives_alone(tmp_path: Path, monkeypatch:
         expected = train_cell(plan, cell, keep)
         value = finished[cell.key].value
         assert value is not None
-        assert value.texts == expected.texts
         for one, other in zip(value.scores, expected.scores, strict=True):
             assert (one.part, one.sentences, one.words) == (other.part, other.sentences, other.words)
             assert one.values == pytest.approx(other.values, nan_ok=True)

@@ -32,8 +32,8 @@ def test_an_outcome_comes_back_as_it_was(store: Store) -> None:
     test, dev = counts(5), counts(6, units=20)
     more = np.concatenate([test, -test[:, :1] * 70_000], axis=1)  # a fourth field, negative and large
     scores = (
-        PartScores("test", 300, 6000, {"upos.v1": 0.75, "las.v1": 0.5}, {"upos.v1": test, "las.v1": more}),
-        PartScores("dev", 20, 110, {"upos.v1": float("nan")}, {"upos.v1": dev}),
+        PartScores("test", 300, 6000, {"mine.v1": 0.75, "wide.v1": 0.5}, {"mine.v1": test, "wide.v1": more}),
+        PartScores("dev", 20, 110, {"mine.v1": float("nan")}, {"mine.v1": dev}),
     )
     kept = {"test": write_prediction(store.predictions, cell(5).key, "test", b"1\tHi\n\n")}
     made_with = {"host": "here", "packages": {"numpy": "2.1"}}
@@ -52,12 +52,12 @@ def test_an_outcome_comes_back_as_it_was(store: Store) -> None:
         frame = again.scores()
         assert frame.columns == SCORES
         stored = {(part, metric): rest for part, metric, *rest in frame[SCORES[7:]].rows()}
-        assert stored["test", "upos.v1"] == [0.75, 300, 6000]
-        assert stored["test", "las.v1"] == [0.5, 300, 6000]
-        assert np.isnan(stored["dev", "upos.v1"][0])
-        assert stored["dev", "upos.v1"][1:] == [20, 110]
+        assert stored["test", "mine.v1"] == [0.75, 300, 6000]
+        assert stored["test", "wide.v1"] == [0.5, 300, 6000]
+        assert np.isnan(stored["dev", "mine.v1"][0])
+        assert stored["dev", "mine.v1"][1:] == [20, 110]
         assert frame["system"].unique().to_list() == ["perceptron.v1"]
-        for part, metric, expected in (("test", "upos.v1", test), ("test", "las.v1", more), ("dev", "upos.v1", dev)):
+        for part, metric, expected in (("test", "mine.v1", test), ("test", "wide.v1", more), ("dev", "mine.v1", dev)):
             array = again.counts([key], part=part, metric=metric)
             assert array.dtype == np.int64
             assert np.array_equal(array, expected[None])

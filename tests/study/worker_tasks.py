@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -143,6 +144,14 @@ def prints_much(size: int) -> None:
 def prints_for_ever() -> None:
     while True:
         os.write(1, b"y" * 65535 + b"\n")
+
+
+def fills_a_folder(then: str, *arguments: Any) -> str:
+    """Leaves a file in a folder for temporary files; where it is."""
+    folder = tempfile.mkdtemp()
+    Path(folder, "model").write_bytes(bytes(1000))
+    globals()[then](*arguments)
+    return folder
 
 
 def many_bytes(size: int) -> bytes:

@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -197,6 +198,31 @@ def test_a_program_that_takes_too_long_is_ended_with_all_it_started(tmp_path: Pa
     while is_running(child) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not is_running(child)
+
+
+def test_a_prediction_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deadheat.systems.command.MIN_OUTPUT", 1 << 20)
+    said = message(made(predict="yes"))
+    assert said.endswith("  printed more than 1 MB and was ended; expected the input with labels")
+
+
+@pytest.mark.parametrize("which", ["train", "predict"])
+def test_only_the_end_of_a_long_log_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: str) -> None:
+    monkeypatch.setattr("deadheat.systems.process.LOG_LIMIT", 1 << 16)
+    monkeypatch.setattr("deadheat.systems.process.KEPT", 1 << 10)
+    program = script(
+        tmp_path, "yes 'epoch after epoch' | head -c 3000000 >&2; sleep 0.3; echo oh no >&2; exit 1", "p.sh"
+    )
+    log = shlex.join(["sh", str(program)])
+    said = message(made(train=log, predict="true") if which == "train" else made(predict=f"{log} {{output}}"))
+    outcome, *lines = said.splitlines()[1:]
+    dropped = re.fullmatch(
+        r"  failed with exit code 1 \(([\d,]+) bytes of output before its end were dropped\)", outcome
+    )
+    assert dropped is not None
+    assert int(dropped[1].replace(",", "")) > 2_500_000
+    assert lines[-1].endswith("oh no")
+    assert len(lines) == 10
 
 
 def is_running(process: int) -> bool:

@@ -37,6 +37,7 @@ COMMANDS = {
     "run": "train and test all systems of a study, or continue where it was stopped",
     "report": "one page to read, figures to print, tables and text for a paper",
     "export": "export the runs, scores or counts of a study as a table",
+    "verify": "is the store of a study as it was written",
     "split": "split a corpus, or check what leaks between the parts of splits",
     "ledger": "how often was this test set evaluated, and by whom",
     "info": "what is in a corpus, and what is missing",
@@ -47,7 +48,7 @@ COMMANDS = {
 # Where the commands are: `NAME_parser` makes the parser, `run_NAME` runs the command.
 MODULES = {
     "questions": ("score", "compare", "power", "size", "rank", "seeds", "contrast"),
-    "studies": ("init", "run", "export"),
+    "studies": ("init", "run", "export", "verify"),
     "pages": ("report", "demo"),
     "corpora": ("info", "metrics", "convert", "testbed", "split"),
     "ledger": ("ledger",),

@@ -1,13 +1,17 @@
-"""Commands on studies: init, run, export."""
+"""Commands on studies: init, run, export, verify."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import re
 import shlex
 import sys
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
+from deadheat.cli.main import WRONG_INPUT
 from deadheat.cli.options import (
     JSON,
     Parser,
@@ -28,6 +32,8 @@ from deadheat.files import STDIN
 from deadheat.questions.run import left_to_run, run, run_plan
 from deadheat.reporting.plan import plan_view
 from deadheat.reporting.terminal import print_blocks
+from deadheat.results.study import FailedCell
+from deadheat.screen import visible
 from deadheat.study.engine.executor import cores
 from deadheat.study.engine.running import planned_evaluations
 from deadheat.study.plan.cells import DONE
@@ -58,7 +64,9 @@ examples:
   deadheat export study.sqlite --out scores.parquet                   the format follows from the file name
   deadheat export study.sqlite --table runs --format jsonl            status, time and memory of every run
   deadheat export study.sqlite --table counts --out counts.parquet    one row per run, metric and sentence"""
-LISTED_FAILURES = 10
+LISTED_FAILURES = 10  # kinds of them
+CELLS_FAILED = 1  # the exit code
+_NUMBER = re.compile(r"\d+")
 
 
 def init_parser() -> argparse.ArgumentParser:
@@ -117,18 +125,29 @@ def _run(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     result = done.result
     show(result, as_json=arguments.json)
     notes = [note for search in result.searches for note in search.notes]
-    failed = [str(cell) for cell in result.failed[:LISTED_FAILURES]]
-    if len(result.failed) > LISTED_FAILURES:
-        failed.append(f"{len(result.failed) - LISTED_FAILURES:,} more failed")
+    failed = list(_failures(result.failed))
+    if failed:
+        failed.append(f"to run failed cells again: deadheat run {shlex.quote(str(arguments.study))} --retry-failed")
     say([*notes, *done.summary.notes, *failed, f"{done.summary}; results in {path}"])
-    return 0
+    return CELLS_FAILED if result.failed or done.summary.failed else 0
+
+
+def _failures(failed: Sequence[FailedCell]) -> Iterator[str]:
+    """The first failure of each kind; errors that differ in numbers only are of one kind."""
+    kinds: dict[tuple[str, str], list[FailedCell]] = {}
+    for cell in failed:
+        kinds.setdefault((cell.status, _NUMBER.sub("0", cell.error.partition("\n")[0])), []).append(cell)
+    for first, *others in islice(kinds.values(), LISTED_FAILURES):
+        yield f"{first}{f' and {len(others):,} more like it' if others else ''}"
+    if len(kinds) > LISTED_FAILURES:
+        yield f"{len(kinds) - LISTED_FAILURES:,} more kinds of failure"
 
 
 def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     with Store.read(path) if path.exists() else contextlib.nullcontext() as store:
         cells, finals = left_to_run(plan, store, retry_failed=arguments.retry_failed)
         seconds = _estimate(plan, store, len(cells) + len(finals)) if store is not None else None
-    by_test_set = planned_evaluations(plan, [*cells, *finals])
+    by_test_set = planned_evaluations(plan, [*cells, *finals], ledger_entry(arguments).ledger)
     counts = {"finals": len(finals), "evaluations": sum(by_test_set.values()), "test_sets": len(by_test_set)}
     if arguments.json:
         planned = len(plan.cells) + sum(len(search.first_cells()) for search in searches_of(plan))
@@ -160,8 +179,33 @@ def run_export(arguments: argparse.Namespace) -> int:
     if format == "parquet" and not arguments.out:
         raise InputError("deadheat export: Parquet is not text; expected --out FILE")
     with open_store(arguments.store) as store:
+        store.check_rows()
         if arguments.out:
             write_table(store, arguments.table, format, arguments.out)
         else:
             write_text(store, arguments.table, format, sys.stdout)
     return 0
+
+
+def verify_parser() -> argparse.ArgumentParser:
+    about = (
+        "Check that a store is as it was written: its file, every row, every count and every prediction against their "
+        "checksums, and every score against its counts. Exit code 2 if something has changed."
+    )
+    parser = Parser("verify", about, epilog="example:\n  deadheat verify study.sqlite")
+    parser.add_argument("store", metavar="STORE", help="the store of a study, which may still be running")
+    return parser.add_options(json="print the number of faults by kind as JSON")
+
+
+def run_verify(arguments: argparse.Namespace) -> int:
+    with open_store(arguments.store) as store:
+        check = store.check()
+    faults = {kind: len(names) for kind, names in check.by_kind().items()}
+    if arguments.json:
+        print_json({"store": arguments.store, **check.rows, "faults": faults, "notes": check.notes})
+    elif faults:
+        raise InputError(str(check))
+    else:
+        print(visible(str(check)))
+        say(check.notes)
+    return WRONG_INPUT if faults else 0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -104,24 +105,26 @@ def run_plan(
     with Store.open(path, create=True) as store:
         if ledger_entry is not None and exists and searches:
             running.check_budgets(plan, _left(plan, store, retry_failed=retry_failed), ledger_entry)
+        store.check_rows(replaced="result")
         store.set_study(plan.text)
-        run_missing = partial(_run, store=store, make_executor=executor, ledger_entry=ledger_entry, quiet=quiet)
-        summary = run_missing(plan, retry_failed=retry_failed)
+        tally = _Tally(store, dict.fromkeys(cell.key for cell in plan.cells))
+        run_missing = partial(_run, tally=tally, make_executor=executor, ledger_entry=ledger_entry, quiet=quiet)
+        run_missing(plan, retry_failed=retry_failed)
         result = study_result(plan, store)
         if result.damaged:
             damaged = [cell for cell in plan.cells if cell.key in result.damaged]
             for cell in damaged:
                 if on_message is not None:
                     on_message(f"{describe(plan, cell)}: its predictions have changed; it runs again")
-            summary = run_missing(plan, again=damaged)
+            run_missing(plan, again=damaged)
             result = study_result(plan, store)
         failures = running.failed_cells(plan, store)
 
         def run_cells(cells: Sequence[Cell]) -> None:
-            nonlocal summary
             if cells:
                 selected = replace(plan, selection=tuple(cells))
-                summary += run_missing(selected, retry_failed=retry_failed)
+                tally.statuses = dict.fromkeys(cell.key for cell in cells) | tally.statuses
+                run_missing(selected, retry_failed=retry_failed)
                 failures.extend(running.failed_cells(selected, store))
 
         results = []
@@ -136,8 +139,24 @@ def run_plan(
             store=str(path),
             searches=tuple(results),
         )
+        summary = tally.summary()
         store.set_result(result)
     return StudyRun(plan, path, result, summary)
+
+
+@dataclass(slots=True, eq=False)
+class _Tally:
+    """How the cells of a study ended: each counts once, however often it was run."""
+
+    store: Store
+    statuses: dict[str, str | None]  # by key; None if it was not run
+    notes: dict[str, None] = field(default_factory=dict)
+
+    def summary(self) -> RunSummary:
+        ran, done = Counter(self.statuses.values()), self.store.done()
+        stored = sum(status is None and key in done for key, status in self.statuses.items())
+        failed = ran.total() - ran[None] - ran[DONE]
+        return RunSummary(stored, ran[DONE], failed, ran[None] - stored, tuple(self.notes))
 
 
 def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> tuple[list[Cell], list[Cell]]:
@@ -174,17 +193,18 @@ def _failed(plan: Plan, cell: Cell, status: str, error: str) -> FailedCell:
 def _run(
     plan: Plan,
     *,
-    store: Store,
+    tally: _Tally,
     make_executor: MakeExecutor,
     ledger_entry: LedgerEntry | None,
     quiet: bool,
     retry_failed: bool = False,
     again: Sequence[Cell] = (),
-) -> RunSummary:
+) -> None:
     """Run the cells that are missing, and some again."""
+    store = tally.store
     missing = running.missing_cells(plan, store, retry_failed=retry_failed)
     if not missing and not again:
-        return running.summary_before(plan, store)
+        return
     workers = plan.study.engine.workers or cores()
     with (
         make_executor(plan, store.path) as executor,
@@ -192,9 +212,10 @@ def _run(
     ):
 
         def finished(outcome: Outcome, left: int) -> None:
+            tally.statuses[outcome.cell.key] = outcome.status
             progress.finished(outcome.wall_s, running=min(left, workers), failed=outcome.status != DONE)
 
-        return running.run_study(
+        summary = running.run_study(
             plan,
             store,
             executor=executor,
@@ -203,3 +224,4 @@ def _run(
             again=again,
             on_outcome=finished,
         )
+        tally.notes |= dict.fromkeys(summary.notes)

@@ -41,6 +41,7 @@ PACKAGES = ("deadheat", "python", "numpy", "scipy", "numba")
 def store_report(path: str | os.PathLike[str], *, ledger: Ledger | None = None) -> SourceReport:
     """Read a store and answer what its scores can answer, and how often the ledger has its test sets evaluated."""
     with Store.read(Path(path)) as store:
+        store.check_rows()
         study = read_study(store)
         result = study.result
         report = SourceReport(result.name, (result,), study.notes, _protocol(store))

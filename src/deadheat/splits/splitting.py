@@ -69,7 +69,8 @@ class Partition:
         taken = np.zeros(self.sentences, bool)
         for part, numbers in self.parts.items():
             if not len(numbers):
-                yield f"part {part} is empty; expected at least one sentence"
+                remedy = "a larger corpus, a larger share of it, or smaller units"
+                yield f"part {part} is empty; expected at least one sentence: {remedy}"
             if numbers[0] < 0 or numbers[-1] >= self.sentences:
                 worst = int(numbers[0] if numbers[0] < 0 else numbers[-1])
                 yield f"part {part} has sentence {worst}; expected 0 to {self.sentences - 1}"

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import weakref
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,14 +26,16 @@ from deadheat.corpus.writing import write
 from deadheat.errors import AlignmentError, InputError, NameUnknown
 from deadheat.kernels.scanning import STRING_COLUMNS
 from deadheat.systems.baselines import sorted_labels
+from deadheat.systems.process import Output, TooMuchOutput, run_program
 from deadheat.systems.system import SYSTEMS, System, training_labels
-from deadheat.text import pluralize
+from deadheat.text import format_size, pluralize
 
 NAME = "command.v1"
 FORMATS = ("auto", "conllu", "columns", "tagged")
 SUFFIXES = {"columns": ".tsv", "tagged": ".tagged"}  # where they are not the name of the format
 TRAIN, PREDICT = ("train", "tune", "model", "seed"), ("input", "output", "train", "tune", "model", "seed")
 LAST_LINES, LAST_BYTES = 10, 1 << 14
+MIN_OUTPUT, OUTPUT_RATIO = 64 << 20, 100  # a prediction may have so many bytes, or so many times those of the input
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")
 
 
@@ -75,7 +77,9 @@ def command(
     Notes
     -----
     Programs run in the current folder. A program that fails, takes too long, or writes other words than it was given
-    is an error that names the command. The result depends on a seed where a command or the environment has `{seed}`.
+    is an error that names the command. So is a prediction on standard output that is longer than 64 MB and than a
+    hundred times its input. Of other output, the end is kept. The result depends on a seed where a command or the
+    environment has `{seed}`.
 
     Examples
     --------
@@ -151,28 +155,25 @@ class Program:
         """Run the command to its end; where its standard output is."""
         arguments = self.arguments(values)
         variables = {name: _fill(value, values) for name, value in self.environment.items()}
-        output, errors = folder / f"{self.which}.stdout", folder / f"{self.which}.stderr"
-        with ExitStack() as files:
-            stdin = files.enter_context(open(source or os.devnull, "rb"))
-            stdout, stderr = (files.enter_context(open(path, "wb")) for path in (output, errors))
-            try:
-                process = subprocess.Popen(arguments, stdin=stdin, stdout=stdout, stderr=stderr,
-                                           env={**os.environ, **variables}, start_new_session=True)  # fmt: skip
-            except (OSError, ValueError) as error:
-                reason = (getattr(error, "strerror", None) or str(error)).lower()
-                raise InputError(f"{self.describe(values)}\n  cannot be started ({reason})") from error
-            try:
-                code = process.wait(timeout=self.limit or None)
-            except subprocess.TimeoutExpired:
-                raise InputError(f"{self.describe(values)}\n  took more than {self.limit} s and was ended") from None
-            finally:
-                if process.returncode is None:  # too late, or we are ourselves being stopped
-                    with suppress(ProcessLookupError):
-                        os.killpg(process.pid, signal.SIGKILL)  # with all that it started in its group
-                    process.wait()
+        # Standard output is the prediction, unless the command has a file for it; then it is a log, as errors are.
+        is_log = self.which == "train" or self.uses("output")
+        given = source or (Path(values["input"]) if "input" in values else None)
+        limit = None if is_log or given is None else max(MIN_OUTPUT, OUTPUT_RATIO * given.stat().st_size)
+        output, errors = Output(folder / f"{self.which}.stdout", limit), Output(folder / f"{self.which}.stderr")
+        try:
+            code = run_program(arguments, stdin=source, outputs=(output, errors),
+                               environment={**os.environ, **variables}, limit_s=self.limit or None)  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise InputError(f"{self.describe(values)}\n  took more than {self.limit} s and was ended") from None
+        except TooMuchOutput:
+            problem = f"printed more than {format_size(limit or 0)} and was ended; expected the input with labels"
+            raise InputError(f"{self.describe(values)}\n  {problem}") from None
+        except (OSError, ValueError) as error:
+            reason = (getattr(error, "strerror", None) or str(error)).lower()
+            raise InputError(f"{self.describe(values)}\n  cannot be started ({reason})") from error
         if code:
-            raise InputError(f"{self.describe(values)}\n  {_outcome(code)}" + _last_lines(errors, output))
-        return output
+            raise InputError(f"{self.describe(values)}\n  {_outcome(code)}{_last_lines(errors, output)}")
+        return output.path
 
     def arguments(self, values: Mapping[str, str]) -> list[str]:
         """What is started. Names are filled in after splitting, so a space or `;` in them is only a character."""
@@ -201,14 +202,15 @@ def _outcome(code: int) -> str:
     return f"was ended by signal {-code}"
 
 
-def _last_lines(*paths: Path) -> str:
-    """The last lines of the first of some files that has any, each on a line of its own."""
-    for path in paths:
-        with open(path, "rb") as file:
-            file.seek(max(0, path.stat().st_size - LAST_BYTES))
+def _last_lines(*outputs: Output) -> str:
+    """The last lines of the first output that has any, each on a line of its own."""
+    for output in outputs:
+        with open(output.path, "rb") as file:
+            file.seek(max(0, output.path.stat().st_size - LAST_BYTES))
             lines = [line for line in file.read().decode(errors="replace").splitlines() if line.strip()]
         if lines:
-            return "".join(f"\n  | {line}" for line in lines[-LAST_LINES:])
+            dropped = f" ({output.dropped:,} bytes of output before its end were dropped)" if output.dropped else ""
+            return dropped + "".join(f"\n  | {line}" for line in lines[-LAST_LINES:])
     return ", and printed nothing"
 
 

@@ -17,7 +17,14 @@ from multiprocessing.connection import Connection, Pipe, wait
 from typing import IO, Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from deadheat.errors import InputError
-from deadheat.study.engine.fork_server import Command, Died, ForkServer, check_ready, log_file
+from deadheat.study.engine.fork_server import (
+    Command,
+    Died,
+    ForkServer,
+    ServerKilled,
+    check_ready,
+    log_file,
+)
 from deadheat.study.engine.worker import (
     LOG_BYTES,
     Ready,
@@ -30,6 +37,7 @@ from deadheat.study.engine.worker import (
     pickled,
     take_messages,
 )
+from deadheat.study.engine.workspace import Workspace
 from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT
 
 T = TypeVar("T")
@@ -40,7 +48,7 @@ AHEAD = 2  # results per worker that may wait for a slow caller before no more t
 CHECK_S = 1.0  # between two checks of the logs
 LOG_LIMIT = 32 << 20  # bytes after which the beginning of a log is dropped while its task runs
 LOST = KILLED, "killed together with the fork server"
-MAX_FAILED_STARTS = 25  # workers that may die in a row before they are ready
+MAX_FAILED_STARTS = 25  # workers, or fork servers, that may die in a row before they are ready
 
 
 class Executor(Protocol[T_contra, R]):
@@ -206,7 +214,12 @@ class LocalExecutor(Generic[T, R]):
         self._workers: dict[int, Worker] = {}
         self._started = self._failed_starts = 0
         self._checked = time.perf_counter()
-        self._start_server()
+        self._workspace = Workspace()
+        try:
+            self._start_server()
+        except BaseException:
+            self._workspace.close()
+            raise
 
     @property
     def running(self) -> int:
@@ -253,6 +266,7 @@ class LocalExecutor(Generic[T, R]):
                     worker.kill_group()
                 worker.close()
             self._workers.clear()
+            self._workspace.close()
 
     def __enter__(self) -> Self:
         return self
@@ -261,11 +275,20 @@ class LocalExecutor(Generic[T, R]):
         self.close()
 
     def _start_server(self) -> None:
-        self._server = ForkServer(self._job, load_in_workers=not self.shared)
-        if self._server.threaded:
-            self._server.kill()
-            self.shared = False
-            self._server = ForkServer(self._job, load_in_workers=True)
+        """Start the fork server; if it is killed while it loads the work, start another."""
+        for failed in range(1, MAX_FAILED_STARTS + 1):
+            try:
+                self._server = ForkServer(self._job, self._workspace.path, load_in_workers=not self.shared)
+                if not self._server.threaded:
+                    return
+                self._server.kill()
+                self.shared = False
+                self._server = ForkServer(self._job, self._workspace.path, load_in_workers=True)
+                return
+            except ServerKilled as error:
+                if failed == MAX_FAILED_STARTS:
+                    problem = f"the fork server was killed {failed} times in a row while it loaded the work"
+                    raise WorkerError(f"workers: {problem}; finished cells are kept\n{error}") from None
 
     def _assign_tasks(self) -> None:
         """Start as many workers as there are tasks, and give each idle one a task."""
@@ -342,6 +365,7 @@ class LocalExecutor(Generic[T, R]):
         del self._workers[worker.number]
         log = log_tail(worker.log.fileno())
         worker.close()
+        self._workspace.remove(worker.number)
         if self._failed_starts > MAX_FAILED_STARTS:
             _, cause = cause_of_death(death.exit_code) if death else LOST
             raise WorkerError(f"workers: {self._failed_starts} died before they were ready; the last: {cause}\n{log}")

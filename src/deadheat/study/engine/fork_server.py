@@ -11,6 +11,7 @@ import gc
 import json
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, Pipe, wait
 from multiprocessing.reduction import recv_handle, send_handle
+from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
 from deadheat.errors import InputError
@@ -32,12 +34,15 @@ from deadheat.study.engine.worker import (
     Ready,
     WorkerError,
     become_worker,
+    cause_of_death,
     child_pids,
     describe_error,
     log_tail,
     prctl,
     serve,
 )
+from deadheat.study.engine.workspace import enter
+from deadheat.study.plan.cells import KILLED
 
 # One process per core: libraries that start as many threads in each would slow each other down.
 _LIBRARIES = ("BLIS", "MKL", "NUMBA", "NUMEXPR", "OMP", "OPENBLAS", "RAYON")
@@ -57,6 +62,10 @@ main()
 """
 
 LoadedJob = tuple[Ready, Callable[[Any], Any] | None]
+
+
+class ServerKilled(WorkerError):
+    """The fork server was killed from outside while it loaded the work; it may succeed the next time."""
 
 
 class Command(NamedTuple):
@@ -86,12 +95,13 @@ def log_file() -> IO[bytes]:
 class ForkServer:
     """A running fork server. It loads the job itself, unless every worker is to load it (`load_in_workers`)."""
 
-    def __init__(self, job: bytes, *, load_in_workers: bool) -> None:
+    def __init__(self, job: bytes, workspace: Path, *, load_in_workers: bool) -> None:
         self._log = log_file()
         self.channel, remote = Pipe()
         environment = {"PYTHONHASHSEED": "0", "XLA_FLAGS": XLA_FLAGS, **os.environ, **ONE_THREAD}
+        environment["TMPDIR"] = str(workspace)
         options = [f"-W{option}" for option in sys.warnoptions]
-        arguments = [json.dumps(sys.path), str(remote.fileno()), str(os.getpid())]
+        arguments = [json.dumps(sys.path), str(remote.fileno()), str(os.getpid()), str(workspace)]
         self._process = subprocess.Popen(
             [sys.executable, "-u", *options, "-c", _MAIN, *arguments],
             stdin=subprocess.DEVNULL,
@@ -116,7 +126,9 @@ class ForkServer:
         except (EOFError, OSError):
             self._process.wait()
             log = log_tail(self._log.fileno())
-            raise WorkerError(f"workers: the fork server ended with {self._process.returncode}\n{log}") from None
+            status, cause = cause_of_death(self._process.returncode)
+            kind = ServerKilled if status == KILLED else WorkerError
+            raise kind(f"workers: the fork server ended while it loaded the work: {cause}\n{log}") from None
         check_ready(answer, log=log_tail(self._log.fileno()))
         return bool(answer == THREADS)
 
@@ -172,6 +184,7 @@ def main() -> None:
         gc.freeze()  # or the collector would write to every shared page
         prctl(PARENT_DEATH_SIGNAL, 0)
         ForkLoop(control, study, lambda: (Ready(os.getpid()), work) if work is not None else load_job(job)).run()
+        shutil.rmtree(sys.argv[4], ignore_errors=True)  # the study may have been killed
 
 
 def load_job(job: bytes) -> LoadedJob:
@@ -275,6 +288,7 @@ class ForkLoop:
             for descriptor in self._descriptors:
                 os.close(descriptor)
             become_worker(log, parent)
+            enter(sys.argv[4], number)
             self._work(Connection(channel), log)
             code = 0
         except BaseException:

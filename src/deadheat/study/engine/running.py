@@ -6,17 +6,17 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from deadheat.corpus import take
-from deadheat.corpus.corpus import text_hash
+from deadheat.corpus import Corpus, take
 from deadheat.errors import InputError
 from deadheat.study.engine.executor import Executor, LocalExecutor
 from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
 from deadheat.study.engine.worker import TaskResult
-from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, LedgerTestSet
-from deadheat.study.plan.cells import DONE, Cell, CorpusSplit, Outcome
+from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet
+from deadheat.study.plan.cells import DONE, Cell, CorpusSplit, Outcome, PartScores
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.provenance import provenance
 from deadheat.study.store.recording import predictions_folder, write_prediction
@@ -66,11 +66,6 @@ class RunSummary:
     skipped: int = 0  # failed before, and not run again
     notes: tuple[str, ...] = ()
 
-    def __add__(self, other: RunSummary) -> RunSummary:
-        stored, done = self.stored + other.stored, self.done + other.done
-        failed, skipped = self.failed + other.failed, self.skipped + other.skipped
-        return RunSummary(stored, done, failed, skipped, tuple(dict.fromkeys((*self.notes, *other.notes))))
-
     def __str__(self) -> str:
         parts = [f"{pluralize(self.done, 'cell')} run"]
         parts += [f"{self.stored:,} already in the store"] if self.stored else []
@@ -119,18 +114,43 @@ def failed_cells(plan: Plan, store: Store) -> list[tuple[Cell, str, str]]:
     return [(cell, failed[cell.key], errors[cell.key]) for cell in plan.cells if cell.key in failed]
 
 
-def planned_evaluations(plan: Plan, cells: Sequence[Cell]) -> dict[LedgerTestSet, int]:
-    """How often each test set would be evaluated on."""
+def planned_evaluations(plan: Plan, cells: Sequence[Cell], ledger: Ledger | None = None) -> dict[LedgerTestSet, int]:
+    """How often each test set would be evaluated on: parts called test, and others that are one in the ledger."""
     evaluations: Counter[LedgerTestSet] = Counter()
-    for split, times in Counter(cell.corpus_split for cell in cells if TEST in plan.scored_parts(cell)).items():
-        text = take(plan.materials[split.corpus].corpus, plan.partition(split).parts[TEST])
-        evaluations[_test_set(split, text_hash(text))] += times
+    parts = Counter((cell.corpus_split, part) for cell in cells for part in plan.scored_parts(cell))
+    for (split, part), times in parts.items():
+        for test_set in _test_sets(plan, split, part, ledger):
+            evaluations[test_set] += times
     return evaluations
 
 
-def _test_set(split: CorpusSplit, text: str) -> LedgerTestSet:
-    """The test part of a split, as the ledger identifies it."""
-    return LedgerTestSet(f"{split}, test", text)
+def _test_sets(plan: Plan, split: CorpusSplit, part: str, ledger: Ledger | None) -> tuple[LedgerTestSet, ...]:
+    """The test sets that a part of a split is, as the ledger identifies them.
+
+    A part that is not test, but test of another split of the study, as in cross-validation, counts if it is guarded.
+    """
+    if part != TEST and ledger is None:
+        return ()
+    text = _text_of(plan, split, part)
+    test_sets = ledger.test_sets_in(text) if ledger is not None else ()
+    if part == TEST:
+        return test_sets or (replace(LedgerTestSet.of(text), name=text.name),)
+    if not test_sets or ledger is None:
+        return ()
+    tested = _tested_texts(plan)
+    return tuple(item for item in test_sets if item.hash not in tested or ledger.tally(item.hash).guarded)
+
+
+def _text_of(plan: Plan, split: CorpusSplit, part: str) -> Corpus:
+    text = take(plan.materials[split.corpus].corpus, plan.partition(split).parts[part])
+    return replace(text, name=f"{split}, {part}")
+
+
+@lru_cache(maxsize=1)
+def _tested_texts(plan: Plan) -> frozenset[str]:
+    """The hashes of all test parts of a study."""
+    splits = (split for split in plan.corpus_splits if TEST in plan.partition(split).parts)
+    return frozenset(LedgerTestSet.of(_text_of(plan, split, TEST)).hash for split in splits)
 
 
 def run_study(
@@ -162,10 +182,14 @@ def run_study(
         executor.submit(cell.key, cell)
     done = failed = 0
     notes: list[str] = []
+    test_sets_of = cache(partial(_test_sets, plan, ledger=ledger_entry.ledger if ledger_entry else None))
     for result in executor.results():
         cell = by_key[result.name]
         if result.value is not None and ledger_entry is not None:
-            notes += _record_evaluation(cell, result.value, ledger_entry, plan, look)
+            for scores in result.value.scores:
+                if test_sets := test_sets_of(cell.corpus_split, scores.part):
+                    evaluation = _evaluation(plan, cell, result.value, scores)
+                    notes += _record_evaluation(test_sets, evaluation, ledger_entry, plan, look)
         outcome = _outcome(cell, result, made_with)
         save = store.replace if result.name in stored and outcome.status == DONE else store.add
         save(outcome)
@@ -225,34 +249,33 @@ def check_budgets(plan: Plan, cells: Iterable[Cell], ledger_entry: LedgerEntry) 
     limited = {tally.test_set: tally for tally in ledger_entry.ledger.tallies() if tally.left is not None}
     if not limited or ledger_entry.over_budget:
         return
-    for test_set, evaluations in planned_evaluations(plan, [*cells]).items():
+    for test_set, evaluations in planned_evaluations(plan, [*cells], ledger_entry.ledger).items():
         tally = limited.get(test_set.hash)
         if tally is not None and tally.left is not None and evaluations > tally.left:
             raise InputError(
                 f"{test_set.name} ({tally.name}): {pluralize(evaluations, 'evaluation')} planned, "
                 f"{max(tally.left, 0):,} left of a budget of {tally.budget:,} (ledger {ledger_entry.ledger.path}); "
-                'expected --over-budget "reason", or evaluate = ["dev"]'
+                'expected --over-budget "reason", or to evaluate other parts, as with evaluate = ["dev"]'
             )
 
 
-def _record_evaluation(
-    cell: Cell, result: CellResult, ledger_entry: LedgerEntry, plan: Plan, look: str
-) -> tuple[str, ...]:
-    if TEST not in result.texts:
-        return ()
-    scores = next(scores for scores in result.scores if scores.part == TEST)
-    prediction = result.predictions[TEST].sha256 if TEST in result.predictions else ""
+def _evaluation(plan: Plan, cell: Cell, result: CellResult, scores: PartScores) -> Evaluation:
+    prediction = result.predictions[scores.part].sha256 if scores.part in result.predictions else ""
     settings = "|".join(filter(None, (cell.system, str(cell.seed), cell.setup, cell.vectors)))
-    evaluation = Evaluation(plan.label_of(cell.system), prediction, tuple(scores.values), settings)
+    return Evaluation(plan.label_of(cell.system), prediction, tuple(scores.values), settings)
+
+
+def _record_evaluation(
+    test_sets: Sequence[LedgerTestSet], evaluation: Evaluation, ledger_entry: LedgerEntry, plan: Plan, look: str
+) -> tuple[str, ...]:
     purpose = ledger_entry.purpose or f"study {plan.study.name or plan.path.name}"
-    test_set = _test_set(cell.corpus_split, result.texts[TEST])
     recorded = ledger_entry.ledger.record(
-        [test_set], [evaluation], purpose=purpose, over_budget=ledger_entry.over_budget, look=look
+        test_sets, [evaluation], purpose=purpose, over_budget=ledger_entry.over_budget, look=look
     )
     return recorded.notes if not recorded.tallies else recorded.warnings
 
 
 def _outcome(cell: Cell, result: TaskResult[CellResult], made_with: dict[str, Any]) -> Outcome:
-    value = result.value or CellResult((), {}, {})
+    value = result.value or CellResult((), {})
     usage = (result.started, result.wall_s, result.cpu_s, result.peak_mb)
     return Outcome(cell, result.status, *usage, result.log, result.error, value.scores, value.predictions, made_with)

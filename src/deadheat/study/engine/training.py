@@ -13,13 +13,12 @@ from typing import Any, Self
 import numpy as np
 
 from deadheat.corpus import Column, Corpus, Vocabulary, take, to_bytes
-from deadheat.corpus.corpus import text_hash
 from deadheat.corpus.transforms import with_labels
 from deadheat.errors import InputError
 from deadheat.metrics import align
 from deadheat.neural.config import BatchTrainer, TrainJob, TrainResult
 from deadheat.study.engine.executor import Executor
-from deadheat.study.engine.worker import TaskResult, describe_error, peak_memory_mb
+from deadheat.study.engine.worker import TaskResult, describe_error
 from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores, PredictionFile
 from deadheat.study.plan.plan import Plan
 from deadheat.systems import SYSTEMS, System
@@ -31,11 +30,10 @@ Group = dict[str, tuple[Cell, BatchTrainer]]  # cells that train together, by na
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellResult:
-    """The result of a cell: its scores; by part, the files of its predictions and the hashes of the texts."""
+    """The result of a cell: its scores, and the files of its predictions by part."""
 
     scores: tuple[PartScores, ...]
     predictions: dict[str, PredictionFile]
-    texts: dict[str, str]
 
 
 def train_cell(plan: Plan, cell: Cell, save: SavePart | None = None) -> CellResult:
@@ -83,17 +81,15 @@ def score_predictions(
     train, metrics = take(corpus, plan.training_sentences(cell)), plan.metrics_of(cell.system)
     scores: list[PartScores] = []
     files: dict[str, PredictionFile] = {}
-    texts: dict[str, str] = {}
     for part, predicted in predictions.items():
         gold = take(corpus, partition.parts[part])
         pair = align(gold, predicted, training=train)
         counts = {metric.name: metric.counts(pair)[:, :3] for metric in metrics}
         values = {metric.name: float(metric.value(counts[metric.name].sum(axis=0))) for metric in metrics}
         scores.append(PartScores(part, gold.sentences, gold.words, values, counts))
-        texts[part] = text_hash(gold)
         if save is not None:
             files[part] = save(part, to_bytes(predicted))
-    return CellResult(tuple(scores), files, texts)
+    return CellResult(tuple(scores), files)
 
 
 def _without_labels(gold: Corpus, system: System) -> Corpus:
@@ -157,7 +153,7 @@ class StackedExecutor:
             del group[name]
             wall, cpu_share = time.perf_counter() - clock, (time.process_time() - cpu) / len(members)
             status = FAILED if error else DONE
-            return TaskResult(name, status, value, error, log, started, wall, cpu_share, peak_memory_mb())
+            return TaskResult(name, status, value, error, log, started, wall, cpu_share)  # memory is that of all
 
         try:
             for cell, _ in group.values():

@@ -29,6 +29,7 @@ OOM_SCORE = "500"  # of 1000: when memory runs out, the system kills a worker ra
 
 CRASHES = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGSYS, signal.SIGTRAP}
 PARENT_DEATH_SIGNAL = 1  # the signal that this process gets when the thread that started it ends; 0: none
+CLEAR_REFS = Path("/proc/self/clear_refs")
 ADOPT_ORPHANS = 36  # 1: become the parent of descendants whose own parent ends
 _LINE_BUFFERED = 1
 _C = ctypes.CDLL(None)
@@ -54,7 +55,7 @@ class TaskResult(Generic[R]):
     started: float = 0.0  # seconds since 1970
     wall_s: float = 0.0
     cpu_s: float = 0.0  # of the task and its child processes
-    peak_mb: float = 0.0  # resident memory of its largest process
+    peak_mb: float = 0.0  # resident memory of its largest process; 0: unknown
 
 
 class Report(NamedTuple):
@@ -174,17 +175,20 @@ def _flush() -> None:
 
 
 class Meter:
-    """CPU time and peak memory since its creation."""
+    """CPU time and peak memory since its creation; 0 MB if an earlier peak hides it."""
 
     def __init__(self) -> None:
+        self._hiding_mb = peak_memory_mb()
         with suppress(OSError):
-            Path("/proc/self/clear_refs").write_text("5")  # resets the peak of resident memory; see proc(5)
+            CLEAR_REFS.write_text("5")  # resets the peak of resident memory; see proc(5)
+            self._hiding_mb = 0.0
         self._cpu, self._children = _usage()
 
     def stop(self) -> tuple[float, float, float, bool]:
         """CPU seconds since the start and in all, peak MB, and whether a child's peak hides that of later tasks."""
         cpu, children = _usage()
         peak = peak_memory_mb()
+        peak = peak if peak > self._hiding_mb else 0.0
         largest_child = peak_memory_mb(resource.RUSAGE_CHILDREN) if children != self._children else 0.0
         return cpu - self._cpu, cpu, max(peak, largest_child), largest_child > peak
 

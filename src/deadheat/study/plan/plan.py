@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -22,7 +23,9 @@ from deadheat.neural.config import missing_package
 from deadheat.splits import STRATEGIES, Partition, Strategy
 from deadheat.splits.strategy import Material
 from deadheat.study.plan.cells import Cell, CorpusSplit
-from deadheat.study.plan.study_file import CorpusEntry, Mistake, Study, SystemEntry, read_study
+from deadheat.study.plan.checks import Mistake, shorten
+from deadheat.study.plan.entries import CorpusEntry, Study, SystemEntry, exists
+from deadheat.study.plan.study_file import read_study
 from deadheat.study.plan.toml_lines import line_of
 from deadheat.study.search.space import grid
 from deadheat.systems import SYSTEMS, System
@@ -31,6 +34,7 @@ DEFAULT_METRICS = ("accuracy", "unknown", "sentence-accuracy")
 DEFAULT_TREE_METRICS = ("las", "uas")
 TREES, TREE_COLUMNS = "trees", ("head", "deprel", "tree")
 TRAIN, DEV, TEST = "train", "dev", "test"
+MAX_NAME = 200  # bytes of the name of a store; the files beside it have longer ones
 CACHED_SPLITS = 8  # cells of one split follow each other
 
 
@@ -73,7 +77,15 @@ class Plan:
                 faults += [Fault(str(path), line, f"corpus {name}: {message}") for message in str(error).split("\n")]
         if faults:
             raise StudyError(faults)
-        hashes = {name: _corpus_hash(material) for name, material in materials.items()}
+        hashes: dict[str, str] = {}
+        for name, material in materials.items():
+            hashes[name] = _corpus_hash(material)
+            same = next(other for other, value in hashes.items() if value == hashes[name])
+            if same != name:
+                message = f"corpora {same} and {name} have the same text; expected each corpus once"
+                faults.append(Fault(str(path), line_of(text, ["corpora", name]), message))
+        if faults:
+            raise StudyError(faults)
         plan = cls(path, text, study, materials, hashes, tuple(overrides))
         mistakes = dict.fromkeys(plan._mistakes())
         if mistakes:
@@ -270,8 +282,9 @@ class Plan:
             for i, entry in enumerate(entries):
                 files = entry.settings.get("vectors", "")
                 for file in files if isinstance(files, list) else [files]:
-                    if file and not (self.path.parent / str(file)).is_file():
-                        yield (table, i, "vectors"), f"vectors {file!r}: no such file; expected word vectors"
+                    if file and not exists(self.path.parent / str(file)):
+                        name = shorten(str(file))
+                        yield (table, i, "vectors"), f"vectors {name!r}: no such file; expected word vectors"
 
     def _split_mistakes(self) -> Iterator[Mistake]:
         """Corpora that are unknown, or cannot be split as the study says."""
@@ -321,6 +334,8 @@ class Plan:
         """Where results go: beside the study file unless it says otherwise, and never outside its folder."""
         name = self.study.store or f"{self.path.stem}.sqlite"
         target = self.path.parent / name
+        if len(os.fsencode(target.name)) > MAX_NAME or "\0" in name:
+            raise InputError(f"{self.path}: store {shorten(name)!r}; expected the name of a file")
         if not target.resolve().is_relative_to(self.path.parent.resolve()):
             raise InputError(f"{self.path}: store {name!r} is outside the study's folder; expected --store to name it")
         return target
@@ -333,8 +348,8 @@ def _predicted_column(system: str) -> str:
 
 
 def _read_corpus(folder: Path, entry: CorpusEntry) -> Corpus:
-    files = [entry.files] if isinstance(entry.files, str) else entry.files
-    paths = sort_by_part(expand([folder / file for file in files]))
+    given = dict.fromkeys(path for _, paths in entry.paths(folder) for path in paths)
+    paths = sort_by_part(expand(given))
     options = entry.model_dump(include={"format", "columns", "separator", "lenient"})
     corpus = read(paths, **options)
     if not corpus.sentences:

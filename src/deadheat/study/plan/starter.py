@@ -34,7 +34,6 @@ GENERAL = """\
 {corpora}
 # The split strategy with its settings ('deadheat split --help'): {strategies}.
 # For several strategies, use [[splits]] instead of [splits].
-[splits]
 {splits}
 
 # Systems: {systems}; any other program: command.
@@ -112,7 +111,7 @@ def starter_study(
     return GENERAL.format(
         **common,
         strategies=_base_names(STRATEGIES),
-        splits=_split_lines(read),
+        splits=_split_tables(names, read),
         systems=_base_names(name for name in SYSTEMS if not name.startswith("command.")),
         column=column,
     )
@@ -166,13 +165,19 @@ def _labels(corpus: Corpus, name: str) -> int:
     return int(np.count_nonzero(corpus.columns[name].frequencies())) if name in corpus.columns else 0
 
 
-def _split_lines(corpora: Sequence[Corpus]) -> str:
-    """Random splits, by whole documents if there are enough; the files' own parts as a comment."""
-    problems = {unit: split_problem(map(Material, corpora), unit) for unit in ("document", "sentence")}
-    if all(problems.values()):
-        raise InputError(f"{problems['sentence']}; expected a corpus that is large enough to be split")
-    lines = ['strategy = "random"', f"times = {TIMES}", f"sizes = {quote_toml(SIZES)}"]
-    lines += [] if problems["document"] else ['unit = "document"']
+def _split_tables(names: Sequence[str], corpora: Sequence[Corpus]) -> str:
+    """Random splits, by whole documents where there are enough; the files' own parts as a comment."""
+    if problem := split_problem(map(Material, corpora), "sentence"):
+        raise InputError(f"{problem}; expected a corpus that is large enough to be split")
+    problems = [split_problem([Material(corpus)], "document") for corpus in corpora]
+    whole = [name for name, problem in zip(names, problems, strict=True) if not problem]
+    others = [name for name in names if name not in whole]
+    common = ['strategy = "random"', f"times = {TIMES}", f"sizes = {quote_toml(SIZES)}"]
+    lines = [*common, 'unit = "document"'] if whole else common
     if all(part_from_name(part.path) for corpus in corpora for part in corpus.parts):
-        lines.append("# strategy = 'standard'     # the files' own parts, instead of the lines above")
-    return "\n".join(lines)
+        lines = [*lines, "# strategy = 'standard'     # the files' own parts, instead of the lines above"]
+    if not (whole and others):
+        return "\n".join(["[splits]", *lines])
+    first = ["[[splits]]", *lines, f"corpora = {quote_toml(whole)}", ""]
+    reason = comment(f"By sentences: {next(filter(None, problems))}.")
+    return "\n".join([*first, reason, "[[splits]]", *common, f"corpora = {quote_toml(others)}"])

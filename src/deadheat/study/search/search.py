@@ -19,8 +19,8 @@ from typing import Any
 from deadheat.errors import Fault, InputError, StudyError
 from deadheat.metrics import Metric
 from deadheat.study.plan.cells import Cell, CorpusSplit
+from deadheat.study.plan.entries import SearchEntry
 from deadheat.study.plan.plan import Plan
-from deadheat.study.plan.study_file import SearchEntry
 from deadheat.study.plan.toml_lines import line_of
 from deadheat.study.search.space import Settings
 from deadheat.systems import SYSTEMS

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import hashlib
 import os
 import socket
 import sqlite3
@@ -20,12 +21,14 @@ from urllib.parse import quote
 from deadheat.errors import InputError, reason
 
 APPLICATION = 0x44484541
-VERSION = 3
+VERSION = 4
 MAGIC = b"SQLite format 3\x00"
 WAIT_S = 20.0  # for another process to release the file; each holds it for milliseconds
 MAX_MESSAGE = 100  # characters of a message of SQLite
 EXPECTED = "expected a store that deadheat run wrote"
 _LOCKED: set[str] = set()  # by this process, which the system would let lock a file twice
+
+ROW_TABLES = {"name": "names", "provenance": "provenance", "study": "studies", "result": "results"}  # by kind of row
 
 TABLES = """
 CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -55,7 +58,21 @@ CREATE TABLE predictions (
 ) WITHOUT ROWID;
 CREATE TABLE studies (id INTEGER PRIMARY KEY, time REAL NOT NULL, text TEXT NOT NULL);
 CREATE TABLE results (id INTEGER PRIMARY KEY, time REAL NOT NULL, text TEXT NOT NULL);
+CREATE TABLE checksums (
+    kind TEXT NOT NULL, id INTEGER NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (kind, id)
+) WITHOUT ROWID;
 """
+# The rows that one checksum covers, by kind: all that is stored, but for counts, which have fingerprints. A migration
+# that changes one of these tables has to replace the checksums.
+CHECKED: dict[str, Sequence[str]] = {
+    "run": (
+        "SELECT * FROM runs WHERE id = ?",
+        "SELECT * FROM logs WHERE run = ?",
+        "SELECT * FROM scores WHERE run = ? ORDER BY part, metric",
+        "SELECT * FROM predictions WHERE run = ? ORDER BY part",
+    ),
+    **{name: (f"SELECT * FROM {table} WHERE id = ?",) for name, table in ROW_TABLES.items()},
+}
 
 # Statements that turn a store of this version into one of the next.
 MIGRATIONS: dict[int, Sequence[str]] = {
@@ -65,6 +82,13 @@ MIGRATIONS: dict[int, Sequence[str]] = {
     ),
     1: ("CREATE TABLE results (id INTEGER PRIMARY KEY, time REAL NOT NULL, text TEXT NOT NULL)",),
     2: ("ALTER TABLE runs ADD COLUMN setup TEXT NOT NULL DEFAULT ''",),
+    3: (
+        "CREATE TABLE checksums (kind TEXT NOT NULL, id INTEGER NOT NULL, digest BLOB NOT NULL, "
+        "PRIMARY KEY (kind, id)) WITHOUT ROWID",
+        # The rows that are there have no checksum. One computed now would vouch for what may have changed before.
+        "INSERT INTO checksums SELECT 'run', id, x'' FROM runs",
+        *(f"INSERT INTO checksums SELECT '{kind}', id, x'' FROM {table}" for kind, table in ROW_TABLES.items()),
+    ),
 }
 
 
@@ -114,6 +138,18 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+def checksum(connection: sqlite3.Connection, kind: str, number: int) -> bytes:
+    """The checksum of what is stored under an id."""
+    rows = [connection.execute(query, (number,)).fetchall() for query in CHECKED[kind]]
+    return hashlib.blake2b(repr(rows).encode("utf-8", "backslashreplace"), digest_size=8).digest()
+
+
+def write_checksum(connection: sqlite3.Connection, kind: str, number: int) -> None:
+    """Store the checksum of what was written under an id, in the same transaction."""
+    row = (kind, number, checksum(connection, kind, number))
+    connection.execute("INSERT OR REPLACE INTO checksums VALUES (?, ?, ?)", row)
+
+
 def create(path: Path) -> None:
     """Make an empty store, in whole or not at all; the caller holds the lock."""
     log = path.with_name(path.name + "-wal")
@@ -134,6 +170,15 @@ def create(path: Path) -> None:
     finally:
         with contextlib.suppress(OSError):
             scratch.unlink(missing_ok=True)
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """The device and inode of a file; None if it is missing."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def open_writing(path: Path) -> sqlite3.Connection:

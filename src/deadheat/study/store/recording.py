@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from deadheat.corpus.writing import replace_file
 from deadheat.errors import InputError, reason
 from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, Outcome, PartScores, PredictionFile
-from deadheat.study.store.database import CorruptStore
+from deadheat.study.store.database import ROW_TABLES, CorruptStore, write_checksum
 
 COUNTS, TEXT = LEVELS = 1, 3  # of compression
 KINDS = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<i8")  # from small to large; the first that fits is used
@@ -79,6 +79,7 @@ class OutcomeWriter:
             self._add_scores(run, scores)
         files = [(run, part, *astuple(file)) for part, file in outcome.predictions.items()]
         self._connection.executemany("INSERT INTO predictions VALUES (?, ?, ?, ?, ?)", files)
+        write_checksum(self._connection, "run", run)
         return True
 
     def _add_scores(self, run: int, scores: PartScores) -> None:
@@ -102,22 +103,25 @@ class OutcomeWriter:
         return int(self._connection.execute(sql, row).lastrowid or 0)
 
     def _name_id(self, name: str) -> int:
-        return self._id("names", "name", _unicode(name))
+        return self._id("name", "name", _unicode(name))
 
-    def _id(self, table: str, column: str, text: str) -> int:
+    def _id(self, kind: str, column: str, text: str) -> int:
         """The id of a text that is stored once."""
-        number = self.ids.get((table, text))
+        table, number = ROW_TABLES[kind], self.ids.get((kind, text))
         if number is None:
-            self._connection.execute(f"INSERT OR IGNORE INTO {table} ({column}) VALUES (?)", (text,))
+            added = self._connection.execute(f"INSERT OR IGNORE INTO {table} ({column}) VALUES (?)", (text,)).rowcount
             row = self._connection.execute(f"SELECT id FROM {table} WHERE {column} = ?", (text,)).fetchone()
             if row is None:
                 raise CorruptStore(f"{table} that cannot be found again")
-            number = self.ids[table, text] = int(row[0])
+            number = self.ids[kind, text] = int(row[0])
+            if added:
+                write_checksum(self._connection, kind, number)
         return number
 
 
 def delete_run(connection: sqlite3.Connection, key: str) -> None:
     """Delete a run with all rows that belong to it."""
+    connection.execute("DELETE FROM checksums WHERE kind = 'run' AND id IN (SELECT id FROM runs WHERE key = ?)", (key,))
     for table in RUN_TABLES:
         connection.execute(f"DELETE FROM {table} WHERE run IN (SELECT id FROM runs WHERE key = ?)", (key,))
     connection.execute("DELETE FROM runs WHERE key = ?", (key,))

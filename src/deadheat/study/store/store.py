@@ -23,17 +23,17 @@ from numpy.typing import DTypeLike, NDArray
 from deadheat.errors import InputError, NameUnknown
 from deadheat.study.plan.cells import DONE, Outcome, PredictionFile
 from deadheat.study.store import database
+from deadheat.study.store.checking import LISTED, PREDICTIONS, StoreCheck, check_store, row_faults
 from deadheat.study.store.recording import (
     OutcomeWriter,
     clear_unfinished,
     decompress,
     delete_run,
-    fingerprint,
     predictions_folder,
     read_prediction,
-    unpack,
 )
 from deadheat.study.store.tables import CountsQuery, read_counts, runs_frame, scores_frame
+from deadheat.text import join_names, pluralize
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,6 +64,7 @@ class Store:
         self.path = path
         self._connection = connection
         self._lock = lock
+        self._identity = database.identity(path)
         self._writer = OutcomeWriter(connection)
 
     @classmethod
@@ -129,8 +130,7 @@ class Store:
     def set_study(self, text: str) -> None:
         """Save the text of the study file, unless it is that of the last one; the earlier ones are kept too."""
         if not (studies := self.studies()) or studies[-1][1] != text:
-            with self._writing():
-                self._connection.execute("INSERT INTO studies (time, text) VALUES (?, ?)", (time.time(), text))
+            self._add_text("study", text)
 
     def study(self) -> str:
         """The text of the last study file; empty if there is none."""
@@ -142,10 +142,17 @@ class Store:
 
     def set_result(self, result: StudyResult) -> None:
         """Save the result of the study, in place of an earlier one."""
+        self._add_text("result", result.to_json(), alone=True)
+
+    def _add_text(self, kind: str, text: str, *, alone: bool = False) -> None:
+        """Write a row of time and text, in place of the earlier ones if it is to be alone."""
+        table, execute = database.ROW_TABLES[kind], self._connection.execute
         with self._writing():
-            self._connection.execute("DELETE FROM results")
-            row = (time.time(), result.to_json())
-            self._connection.execute("INSERT INTO results (time, text) VALUES (?, ?)", row)
+            if alone:
+                execute(f"DELETE FROM {table}")
+                execute("DELETE FROM checksums WHERE kind = ?", (kind,))
+            row = execute(f"INSERT INTO {table} (time, text) VALUES (?, ?)", (time.time(), text)).lastrowid
+            database.write_checksum(self._connection, kind, row or 0)
 
     def result(self) -> StudyResult | None:
         """The result of the last complete run; None if there is none."""
@@ -155,14 +162,17 @@ class Store:
         from deadheat.results.base import from_document
         from deadheat.results.study import StudyResult
 
-        with self._broken_values("the result of its study"):
+        what, again = "the result of its study", "run deadheat run on the study again (finished cells are kept)"
+        with self._broken_values(what):
             document = dict(json.loads(rows[0][0]))
         if "schema" not in document:
-            problem = "the result of its study was written by Deadheat 0.1"
-            raise InputError(f"{self.path}: {problem}; run deadheat run on the study again (finished cells are kept)")
-        result = from_document(document, source=f"{self.path}: the result of its study")
-        assert isinstance(result, StudyResult)
-        return result
+            raise InputError(f"{self.path}: {what} was written by Deadheat 0.1; {again}")
+        if document.get("kind") != "study":
+            raise InputError(f"{self.path}: broken ({what} is of kind {str(document.get('kind'))[:40]!r}); {again}")
+        with self._broken_values(what):
+            result = from_document(document, source=f"{self.path}: {what}")
+            assert isinstance(result, StudyResult)
+            return result
 
     def done(self) -> set[str]:
         """Keys of the cells that are done."""
@@ -244,16 +254,29 @@ class Store:
         return read_prediction(self.predictions, files[part])
 
     def verify(self) -> list[str]:
-        """All that is missing or has changed, one line each: in the file itself, in counts, in predictions."""
-        try:
-            with database.readable_errors(self.path):
-                return [
-                    *(f"{self.path}: broken ({message})" for message in _integrity_errors(self._connection)),
-                    *(f"{self.path}: {message}" for message in _count_errors(self._connection)),
-                    *_prediction_errors(self._connection, self.predictions),
-                ]
-        except InputError as error:  # too broken to be read to the end
-            return [str(error)]
+        """All that is missing or has changed, one line each: in the file itself, rows, counts, scores, predictions."""
+        return [
+            fault.message if fault.kind == PREDICTIONS else f"{self.path}: {fault.message}"
+            for fault in self.check().faults
+        ]
+
+    def check(self) -> StoreCheck:
+        """Compare all that is stored with its checksums, and scores with their counts."""
+        with self._reading():
+            return check_store(self._connection, self.path, self.predictions)
+
+    def check_rows(self, *, replaced: str = "") -> None:
+        """Refuse a store with changed rows, but for those of a kind that will be replaced.
+
+        Counts and predictions have checksums that are checked when they are read.
+        """
+        with self._reading():
+            names = [fault.name for fault in row_faults(self._connection)]
+        changed = [name for name in names if name.partition(" ")[0] != replaced]
+        if changed:
+            rows = f"{pluralize(len(changed), 'row')} ({join_names(changed, LISTED)})"
+            expected = f"{database.EXPECTED}, unchanged ('deadheat verify' lists all faults)"
+            raise InputError(f"{self.path}: {rows} changed since the store was written; {expected}")
 
     def _run_row(self, key: str, query: str) -> tuple[Any, ...] | None:
         """The row of a run, or None; an unknown run is refused."""
@@ -271,7 +294,7 @@ class Store:
         """Report values that cannot be decoded."""
         try:
             yield
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise InputError(f"{self.path}: broken ({what}: {error})") from None
 
     @contextlib.contextmanager
@@ -299,6 +322,9 @@ class Store:
         except BaseException:
             self._writer.ids.clear()
             raise
+        if database.identity(self.path) != self._identity:
+            problem = "deleted or replaced while it was open, and what was written to it since is lost"
+            raise InputError(f"{self.path}: {problem}; expected it to stay until the end of the study")
 
 
 def open_store(path: AnyPath) -> Store:
@@ -310,33 +336,3 @@ def open_store(path: AnyPath) -> Store:
         If it is missing, not a store, broken, or from a newer version.
     """
     return Store.read(path)
-
-
-def _integrity_errors(connection: sqlite3.Connection) -> Iterator[str]:
-    for (message,) in connection.execute("PRAGMA integrity_check"):
-        yield from (line for line in str(message).splitlines() if line != "ok" and not line.startswith("***"))
-
-
-def _count_errors(connection: sqlite3.Connection) -> Iterator[str]:
-    """Columns of counts that have changed or are missing."""
-    ids = set()
-    sql = "SELECT id, fingerprint, kind, units, data FROM columns"
-    for number, expected, kind, units, data in connection.execute(sql):
-        ids.add(str(number))
-        try:
-            same = fingerprint(kind, unpack(kind, units, data).tobytes()) == expected
-        except (AttributeError, TypeError, ValueError):
-            same = False
-        if not same:
-            yield f"column {number} of counts has changed"
-    for key, columns in connection.execute("SELECT r.key, s.columns FROM scores s JOIN runs r ON r.id = s.run"):
-        if not ids.issuperset(columns.split()):
-            yield f"run {key} lacks counts"
-
-
-def _prediction_errors(connection: sqlite3.Connection, folder: Path) -> Iterator[str]:
-    for row in connection.execute("SELECT file, sha256, bytes FROM predictions"):
-        try:
-            read_prediction(folder, PredictionFile(*row))
-        except InputError as error:
-            yield str(error)

@@ -34,6 +34,7 @@ TABLES = ("scores", "runs", "counts")
 FORMATS = ("csv", "jsonl", "parquet")
 SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 BLOCK = 1_000_000  # rows
+LATEST = 253_402_300_799  # seconds since 1970: the end of the year 9999
 # SQLite has no NaN: a value that is missing has a flag of its own.
 _SCORES = """
 SELECT s.run, s.part, s.metric, ifnull(s.value, 0.0), s.value IS NULL, s.sentences, s.words, s.units, s.fields
@@ -55,6 +56,8 @@ def runs_frame(connection: sqlite3.Connection) -> pl.DataFrame:
         "wall_s": pl.Float64, "cpu_s": pl.Float64, "peak_mb": pl.Float64, "error": pl.String,
     }  # fmt: skip
     frame = _read_frame(connection, schema, "FROM runs ORDER BY id")
+    if not frame["started"].is_between(0, LATEST).all():
+        raise CorruptStore("a value of started is not a time")
     started = (pl.col("started") * 1000).round().cast(pl.Int64).cast(pl.Datetime("ms"))
     return _replace_ids(connection, frame.with_columns(started), ("corpus", "split", "system"))
 
@@ -220,7 +223,9 @@ def blocks(store: Store, table: str) -> Iterator[pl.DataFrame]:
     if table == "counts":
         yield from _count_blocks(store)
     else:
-        yield (store.runs() if table == "runs" else store.scores()).with_columns(pl.selectors.float().fill_nan(None))
+        frame = store.runs() if table == "runs" else store.scores()
+        unknown = [pl.col("peak_mb").replace(0.0, None)] if table == "runs" else []
+        yield frame.with_columns(pl.selectors.float().fill_nan(None)).with_columns(unknown)
 
 
 def write_text(store: Store, table: str, format: str, out: IO[str]) -> None:
