@@ -81,11 +81,11 @@ class JointScores:
             means[system] = average([runs.estimate().estimate for runs in kept])
         return means
 
-    def summaries(self, level: float) -> tuple[DatasetScores, ...]:
+    def summaries(self, level: float, scale: Scale = PERCENT) -> tuple[DatasetScores, ...]:
         """The scores of all runs on every data set."""
         rows = []
         for dataset in self.datasets:
-            systems = tuple(summarize(name, self.scores[dataset.name, name], level) for name in dataset.counts)
+            systems = tuple(summarize(name, self.scores[dataset.name, name], level, scale) for name in dataset.counts)
             sizes = (dataset.sentences, dataset.documents, self.design_effect(dataset))
             rows.append(DatasetScores(dataset.name, dataset.unit, dataset.units, systems, *sizes))
         return tuple(rows)
@@ -108,11 +108,16 @@ class JointScores:
         return float(np.mean(coarse[defined] / fine[defined])) if defined.any() else math.nan
 
 
-def summarize(system: str, runs: RunScores, level: float) -> RunSummary:
+def summarize(system: str, runs: RunScores, level: float, scale: Scale = PERCENT) -> RunSummary:
     """The mean of a system's runs with its interval."""
     sd = float(runs.scores_R.std(ddof=1)) if runs.runs > 1 else math.nan
-    interval = runs.estimate().estimate.bounded_interval(runs.units, level)
+    interval = score_interval(runs.estimate().estimate, runs.units, level, scale)
     return RunSummary(system, runs.mean, sd, interval, tuple(runs.scores_R.tolist()))
+
+
+def score_interval(estimate: Estimate, units: float, level: float, scale: Scale) -> Interval:
+    """The interval of a score; a share does not leave 0 to 1."""
+    return estimate.bounded_interval(units, level) if scale.is_percent else estimate.interval(level)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -243,6 +243,7 @@ class Comparison(Result):
     agreement: Agreement | None = None
     ranks: AverageRanks | None = None  # over data sets, for three systems or more
     evaluations: tuple[Tally, ...] = ()
+    lower_is_better: bool = False  # of the scores; differences say by how much the first system is better
 
     @property
     def test(self) -> str:
@@ -251,7 +252,7 @@ class Comparison(Result):
     @property
     def ranked(self) -> list[Score]:
         """Systems from the best to the worst."""
-        return sorted(self.systems, key=lambda row: -row.value)
+        return sorted(self.systems, key=lambda row: row.value if self.lower_is_better else -row.value)
 
     @property
     def runs(self) -> int:

@@ -130,7 +130,7 @@ def _score_table(result: Comparison, level: str) -> m.Table:
     best = ranked[0].system
     tests = {frozenset((pair.a, pair.b)): MARKS[pair.state(result.settings.alpha)] for pair in result.pairs}
     marks = ["", *(tests.get(frozenset((best, row.system)), m.CIRCLE) for row in ranked[1:])]
-    cells = m.best_cells([row.value for row in ranked], scale.score, marks=marks)
+    cells = m.best_cells([row.value for row in ranked], scale.score, marks=marks, lowest=result.lower_is_better)
     rows: list[m.Row] = [
         (row.system, cell, row.interval.bounds, *(extra.get((row.system, metric)) for metric in metrics))
         for row, cell in zip(ranked, cells, strict=True)
