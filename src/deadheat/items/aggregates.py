@@ -28,11 +28,13 @@ def _mean(sums: Sums) -> Values:
 
 
 def _perplexity(sums: Sums) -> Values:
-    return np.exp(-ratio(sums[..., 0], sums[..., 1], empty=np.nan))
+    values: Values = np.exp(-ratio(sums[..., 0], sums[..., 1], empty=np.nan))
+    return values
 
 
 def _bits(sums: Sums) -> Values:
-    return -ratio(sums[..., 0], sums[..., 1], empty=np.nan) / np.log(2)
+    values: Values = -ratio(sums[..., 0], sums[..., 1], empty=np.nan) / np.log(2)
+    return values
 
 
 MEAN = Aggregate("mean", ("score", "items", "items"), _mean)

@@ -14,8 +14,9 @@ from deadheat.tables.table import METRICS, Table
 # In any case, and with spaces or hyphens for underscores. The first names win where a table has several of a kind.
 NAMES: Mapping[str, tuple[str, ...]] = {
     "item": (
-        "item", "item_id", "itemid", "question_id", "qid", "example_id", "instance_id", "prompt_id", "sample_id", "doc_id",
-        "segment_id", "seg_id", "sentence_id", "sent_id", "id", "question", "example", "instance", "segment", "sentence", "prompt",
+        "item", "item_id", "itemid", "question_id", "qid", "example_id", "instance_id", "prompt_id", "sample_id",
+        "doc_id", "segment_id", "seg_id", "sentence_id", "sent_id", "id", "question", "example", "instance", "segment",
+        "sentence", "prompt",
     ),
     "system": ("system", "model", "model_name", "parser", "tagger", "team", "method", "classifier"),
     "score": ("score", "correct", "is_correct", "value", "passed", "success"),
@@ -24,6 +25,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "cluster": ("cluster", "passage", "passage_id", "document", "document_id", "group", "conversation", "paragraph"),
     "metric": METRICS,
 }  # fmt: skip
+# What the mean of these columns is called.
+LABELS = {"correct": "accuracy", "is_correct": "accuracy", "passed": "pass rate", "success": "success rate"}
 TRAINED = ("run", "seed")  # repeats that are systems trained again; others are attempts at the same item
 TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "correct": 1.0, "incorrect": 0.0}
 MISSING = ("", "na", "n/a", "nan", "none", "null")
@@ -66,8 +69,9 @@ def find_items(table: Table, columns: ItemColumns) -> ItemTable:
     if found["system"] and found["score"]:
         scores = numbers(table, found["score"])
         frame = base.with_columns(_texts(table, found["system"], "system").alias("system"), scores.alias("score"))
-        label = {} if "metric" in texts else {"metric": found["score"]}
-        frame = frame.with_columns(pl.lit(name).alias(column) for column, name in label.items())
+        if "metric" not in texts:
+            label = LABELS.get(_plain(found["score"]), found["score"])
+            frame = frame.with_columns(pl.lit(label).alias("metric"))
         return item_table(table.path, frame, **details)
     if found["system"]:
         expected = "one of scores (score, correct, value), or --score to name it"
@@ -113,8 +117,12 @@ def _texts(table: Table, name: str, kind: str) -> pl.Series:
 
 def _known(table: Table, kind: str) -> str:
     """The column of a kind, by its name; "" if there is none."""
-    plain = {name.lower().replace(" ", "_").replace("-", "_"): name for name in table.frame.columns}
+    plain = {_plain(name): name for name in table.frame.columns}
     return next((plain[name] for name in NAMES[kind] if name in plain), "")
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace(" ", "_").replace("-", "_")
 
 
 def _check_roles(table: Table, found: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from deadheat.errors import InputError, NameUnknown
+from deadheat.errors import NameUnknown
 from deadheat.items.aggregates import MEAN, Aggregate
 
 # Columns of the frame. `cluster` is null where none is declared, `score` where an item was not scored, and `counts`
@@ -18,7 +18,6 @@ SCHEMA = {
     "task": pl.String, "item": pl.String, "cluster": pl.String, "repeat": pl.String,
     "system": pl.String, "metric": pl.String, "score": pl.Float64,
 }  # fmt: skip
-KEY = ("task", "item", "repeat", "system", "metric")
 RUNS, ATTEMPTS = "runs", "attempts"  # what repeats are: systems trained again, or the same system asked again
 
 
@@ -104,31 +103,17 @@ def item_table(source: str, frame: pl.DataFrame, **details: object) -> ItemTable
     absent = [pl.lit(defaults[name], dtype=pl.String).alias(name) for name in defaults if name not in frame.columns]
     texts = [pl.col(name).cast(pl.String) for name in SCHEMA if name in frame.columns and name != "score"]
     frame = frame.with_columns(*absent, *texts, pl.col("score").cast(pl.Float64))
-    table = ItemTable(source, frame, **details)  # type: ignore[arg-type]
-    refuse_repeats(table)
-    return table
+    return ItemTable(source, frame, **details)  # type: ignore[arg-type]
 
 
-def refuse_repeats(table: ItemTable) -> None:
-    """Raise if an item has two scores of one system, metric and repeat."""
-    codes = np.zeros(table.frame.height, np.int64)
-    for name in KEY:
-        column = codes_of(table.frame[name])
-        codes = codes * (int(column.max(initial=0)) + 1) + column
-    if len(np.unique(codes)) == len(codes):
-        return
-    _, first, counts = np.unique(codes, return_index=True, return_counts=True)
-    row = table.frame.row(int(first[np.argmax(counts > 1)]), named=True)
-    what = " ".join(f"{name} {row[name]}" for name in KEY if row[name])
-    expected = "one score, or a column that tells runs or attempts apart (run, seed, epoch)"
-    raise InputError(f"{table.source}: {int(counts.max())} scores of {what}; expected {expected}")
-
-
-def codes_of(series: pl.Series) -> NDArray[np.int64]:
-    """A whole number for every distinct text, in the order of first appearance; null is one more."""
-    distinct = series.unique(maintain_order=True).drop_nulls()
-    codes = series.cast(pl.Enum(distinct)).to_physical()
-    return codes.fill_null(len(distinct)).to_numpy().astype(np.int64)
+def encode(series: pl.Series) -> tuple[NDArray[np.int64], list[str]]:
+    """A whole number for every distinct text, in the order of first appearance, and the texts."""
+    physical = series.cast(pl.Categorical).to_physical()
+    physical = physical.fill_null(int(physical.max() or 0) + 1)  # type: ignore[arg-type]
+    distinct = physical.unique(maintain_order=True).to_numpy()
+    numbers = np.empty(int(distinct.max()) + 1, np.int64)
+    numbers[distinct] = np.arange(len(distinct))
+    return numbers[physical.to_numpy()], series.unique(maintain_order=True).to_list()
 
 
 def join_sources(names: Sequence[str]) -> str:

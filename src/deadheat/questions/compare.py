@@ -61,7 +61,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
     systems: Systems,
     *,
     metric: inputs.MetricName = "",
-    unit: inputs.Unit = AUTO,
+    unit: inputs.AnyUnit = AUTO,
     test: TestName = "",
     correction: inputs.Correction = "holm",
     alpha: inputs.Alpha = 0.05,
@@ -172,10 +172,11 @@ def compare_counts(
     *,
     reference: str = "",
     scale: Scale = PERCENT,
+    shared_runs: bool = False,
 ) -> Comparison:
     """Compare systems by the counts of their runs over the units of one data set or several."""
     settings = replace(settings, test=settings.test or CLUSTERED_T)
-    joint = JointScores.of(datasets, metric.value)
+    joint = JointScores.of(datasets, metric.value, shared_runs=shared_runs)
     for (_, system), runs in joint.scores.items():
         if np.isnan(runs.mean):
             raise InputError(f"{system}: no score, because there is nothing to get right; expected something to count")

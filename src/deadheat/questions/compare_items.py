@@ -11,6 +11,7 @@ import numpy as np
 
 from deadheat.arguments import Argument
 from deadheat.errors import InputError
+from deadheat.items.columns import ItemColumns
 from deadheat.items.sources import ItemSource, open_items
 from deadheat.items.table import ATTEMPTS, RUNS, ItemMetric, ItemTable
 from deadheat.metrics import Metric
@@ -24,7 +25,6 @@ from deadheat.results.format import Scale
 from deadheat.results.score import Score
 from deadheat.stats.intervals import Interval
 
-ItemUnit: TypeAlias = Annotated[str, Argument("what varies between test sets: item, or a column of clusters")]
 Errors: TypeAlias = Annotated[
     str, Argument("items without a score: left out of all systems, or counted as wrong", choices=(OMIT, ZERO))
 ]
@@ -39,7 +39,7 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
     items: ItemSource,
     *,
     metric: inputs.MetricName = "",
-    unit: ItemUnit = AUTO,
+    unit: inputs.AnyUnit = AUTO,
     errors: Errors = OMIT,
     repeats: Repeats = "auto",
     pass_at: PassAt = 0,
@@ -50,8 +50,36 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
     reference: inputs.Reference = "",
     resamples: inputs.Resamples = 10_000,
     seed: inputs.Seed = 0,
+    item: inputs.ItemColumn = "",
+    system: inputs.SystemColumn = "",
+    score: inputs.ScoreColumn = "",
+    run: inputs.RunColumn = "",
+    task: inputs.DatasetOption = "",
+    cluster: inputs.ClusterColumn = "",
 ) -> Comparison:
     """Compare systems by their scores on the same items, of one task or several.
+
+    Parameters
+    ----------
+    items
+        A table with a row for every item and system, or a row for every item and a column for every system: a file, a
+        DataFrame, rows, or columns; or logs of evaluations, as files and folders, perhaps by the names of their systems.
+    metric
+        One of the metrics of the table, by default the first.
+    unit
+        `item`; or the column that says what items belong together, such as `passage`, which is taken where it is
+        declared.
+    errors
+        Items without a score are left out of all systems (`omit`) or count as wrong (`zero`).
+    repeats
+        Whether repeated scores of an item are `runs`, of a system that was trained again, or `attempts` of the same
+        one. By default columns called `run` or `seed` are runs.
+    pass_at
+        Compare the chance that one of so many attempts is right, instead of their mean.
+    test, correction, alpha, margin, reference, resamples, seed
+        As in `deadheat.compare`.
+    item, system, score, run, task, cluster
+        The columns of a table, where their names do not tell.
 
     Examples
     --------
@@ -61,7 +89,15 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
     <Comparison: large is better than small by 40.00 points of correct (95% CI [+27.24, +52.76], p = 5.1e-08).>
     """
     settings = PairwiseSettings(test, correction, alpha, resamples, seed, margin)
-    table = open_items(items)
+    columns: ItemColumns = {
+        "item": item,
+        "system": system,
+        "score": score,
+        "run": run,
+        "task": task,
+        "cluster": cluster,
+    }
+    table = open_items(items, **columns)
     if repeats != "auto":
         table = replace(table, repeats=repeats)
     check_number(len(table.systems))
@@ -75,14 +111,17 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
 
 def _compare(counted: CountedItems, settings: PairwiseSettings, reference: str, pass_at: int) -> Comparison:
     """Compare by counts; where lower scores are better, by scores that are turned round, and turn the result back."""
-    metric, datasets = counted.metric, counted.datasets
+    metric = counted.metric
+    datasets: Sequence[CountedDataset] = counted.datasets
     scale = _scale(counted)
     turn = _Turn(1.0 if scale.is_percent else 0.0) if metric.lower_is_better else None
     label = f"pass@{pass_at}" if pass_at else metric.name
     measure = _measure(label, metric, turn)
     if settings.test:
         datasets, measure = _as_integers(datasets, measure)
-    comparison = compare_counts(datasets, measure, settings, reference=reference, scale=scale)
+    comparison = compare_counts(
+        datasets, measure, settings, reference=reference, scale=scale, shared_runs=not datasets[0].is_fixed
+    )
     comparison = replace(comparison, systems=tuple(map(_without_counts, comparison.systems)))
     return turn.comparison(comparison) if turn else comparison
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,11 +11,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.items.table import RUNS, ItemMetric, ItemTable, codes_of
+from deadheat.items.table import RUNS, ItemMetric, ItemTable, encode
 from deadheat.metrics.metric import Values
 from deadheat.questions.joint import CountedDataset
 from deadheat.stats.aggregates import pass_at_k
-from deadheat.text import join_names, pluralize
+from deadheat.text import pluralize
 
 ITEM, AUTO = "item", "auto"
 OMIT, ZERO = "omit", "zero"  # items without a score are left out of all systems, or count as wrong
@@ -40,20 +41,26 @@ def count_items(
     """Count every task of a table by one metric."""
     name, notes = choose_metric(table, metric)
     chosen = table.metric(name)
-    rows = table.frame.filter(pl.col("metric") == name)
+    rows = _rows(table, name)
     clusters = bool(rows["cluster"].null_count() < len(rows))
     unit = (table.cluster or "cluster" if clusters else ITEM) if unit == AUTO else unit
     if unit not in (ITEM, "cluster"):
-        rows = table.clustered_by(unit).frame.filter(pl.col("metric") == name)
+        rows = _rows(table.clustered_by(unit), name)
     elif unit == "cluster" and not clusters:
         raise InputError(f"{table.source}: no clusters of items; expected --unit to name a column of them")
-    tasks = rows.partition_by("task", maintain_order=True, include_key=True)
+    several = rows["task"].n_unique() > 1
+    tasks = rows.partition_by("task", maintain_order=True, include_key=True) if several else [rows]
     counted = [_Task.of(task, table, chosen, unscored, pass_at).counted(unit) for task in tasks]
     datasets = tuple(dataset for dataset, _, _ in counted)
     notes += [note for _, _, more in counted for note in more]
     if unit == ITEM and table.fields:
-        notes.append(f"items may belong together: {join_names([f'--unit {field}' for field in table.fields], 'or')}")
+        notes.append(f"items may belong together: {' or '.join(f'--unit {name}' for name in table.fields)}")
     return CountedItems(chosen, unit, datasets, sum(number for _, number, _ in counted), tuple(notes))
+
+
+def _rows(table: ItemTable, metric: str) -> pl.DataFrame:
+    frame = table.frame
+    return frame if frame["metric"].n_unique() == 1 else frame.filter(pl.col("metric") == metric)
 
 
 def choose_metric(table: ItemTable, metric: str) -> tuple[str, list[str]]:
@@ -79,14 +86,18 @@ class _Task:
     statistics: dict[str, Values]  # by system: repeats, items, fields
     present_SI: NDArray[np.bool_]  # whether the system was asked this item at all
     clusters: pl.Series  # of the items
-    unscored: str
+    is_fixed: bool  # repeats are attempts of the same system
 
     @classmethod
     def of(cls, rows: pl.DataFrame, table: ItemTable, metric: ItemMetric, unscored: str, pass_at: int) -> _Task:
         name = rows["task"][0]
-        columns = {key: rows[key].unique(maintain_order=True) for key in ("system", "item", "repeat")}
-        system_N, item_N, repeat_N = (codes_of(rows[key]) for key in columns)
-        shape = tuple(map(len, columns.values()))
+        (system_N, systems), (item_N, items), (repeat_N, repeats) = (
+            encode(rows[key]) for key in ("system", "item", "repeat")
+        )
+        shape = (len(systems), len(items), len(repeats))
+        _refuse_repeated(
+            rows, np.ravel_multi_index((system_N, item_N, repeat_N), shape), math.prod(shape), table.source
+        )
         values_NF = _statistics(rows, metric)
         if unscored == ZERO:
             if metric.lower_is_better or metric.aggregate.name != "mean":
@@ -97,7 +108,7 @@ class _Task:
         asked = np.zeros(shape, bool)
         asked[system_N, item_N, repeat_N] = True
         statistics = {}
-        for at, system in enumerate(columns["system"].to_list()):
+        for at, system in enumerate(systems):
             used = asked[at].any(axis=0)  # repeats of this system
             runs_RIF = all_SIRF[at][:, used].swapaxes(0, 1)
             if table.repeats != RUNS:
@@ -105,10 +116,10 @@ class _Task:
             statistics[system] = runs_RIF
         if pass_at and table.repeats == RUNS:
             raise InputError(f"{table.source}: pass@{pass_at} of runs; expected attempts (--repeats attempts)")
-        clusters = _clusters(rows, columns["item"], table, name)
+        clusters = _clusters(rows, items, table, name)
         where = f"{table.source}: {name}" if name else table.source
-        names = columns["system"].to_list(), columns["item"].to_list()
-        return cls(name, where, *names, statistics, asked.any(axis=2), clusters, unscored)
+        present_SI = np.asarray(asked.any(axis=2))
+        return cls(name, where, systems, items, statistics, present_SI, clusters, table.repeats != RUNS)
 
     def counted(self, unit: str) -> tuple[CountedDataset, int, list[str]]:
         """The task as counts of its units, how many items were not scored, and notes."""
@@ -123,11 +134,11 @@ class _Task:
             counts, few = self._by_cluster(counts, kept, unit)
             notes += few
         unscored = int(np.count_nonzero(shared & ~kept))
-        return CountedDataset(self.name, unit, counts), unscored, notes
+        return CountedDataset(self.name, unit, counts, is_fixed=self.is_fixed), unscored, notes
 
     def _shared_items(self) -> NDArray[np.bool_]:
         """The items that all systems were asked; too few of them are refused."""
-        shared = self.present_SI.all(axis=0)
+        shared: NDArray[np.bool_] = np.asarray(self.present_SI.all(axis=0))
         number, items = int(shared.sum()), len(shared)
         if number < LEAST_SHARED * items:
             numbers = [f"{name} {int(row.sum()):,}" for name, row in zip(self.systems, self.present_SI, strict=True)]
@@ -160,8 +171,8 @@ class _Task:
         if chosen.null_count():
             item = self.items[int(np.flatnonzero(kept)[int(chosen.is_null().arg_true()[0])])]
             raise InputError(f"{self.where}: item {item} has no {unit}; expected one for every item")
-        codes = codes_of(chosen)
-        number = int(codes.max()) + 1
+        codes, names = encode(chosen)
+        number = len(names)
         summed = {}
         for system, values_RIF in counts.items():
             sums = np.zeros((len(values_RIF), number, values_RIF.shape[2]))
@@ -172,6 +183,17 @@ class _Task:
         where = f"{self.name}: " if self.name else ""
         note = f"{where}{pluralize(number, unit)} only, which show only large differences; --unit item asks about more"
         return summed, [f"{note} items of the same {unit}s, not about others"] if few else []
+
+
+def _refuse_repeated(rows: pl.DataFrame, cells_N: NDArray[np.int64], cells: int, source: str) -> None:
+    """Raise if an item has two scores of one system and repeat."""
+    scores = np.bincount(cells_N, minlength=cells)
+    most = int(scores.max(initial=0))
+    if most > 1:
+        row = rows.row(int(np.argmax(cells_N == int(scores.argmax()))), named=True)
+        what = " ".join(f"{name} {row[name]}" for name in ("task", "item", "repeat", "system") if row[name])
+        expected = "one, or a column that tells runs or attempts apart (run, seed, epoch)"
+        raise InputError(f"{source}: {most} scores of {what}; expected {expected}")
 
 
 def _statistics(rows: pl.DataFrame, metric: ItemMetric) -> Values:
@@ -187,6 +209,9 @@ def _statistics(rows: pl.DataFrame, metric: ItemMetric) -> Values:
 
 def _mean_attempt(attempts_RIF: Values) -> Values:
     """The mean over the attempts that were scored; NaN where none was."""
+    if len(attempts_RIF) == 1:
+        only: Values = attempts_RIF[0]
+        return only
     scored = np.isfinite(attempts_RIF[..., :1])
     number = scored.sum(axis=0)
     total = np.where(scored, attempts_RIF, 0.0).sum(axis=0)
@@ -204,8 +229,10 @@ def _pass_rate(attempts_RIF: Values, k: int) -> Values:
     return np.stack([rate, ones, ones], axis=1)
 
 
-def _clusters(rows: pl.DataFrame, items: pl.Series, table: ItemTable, task: str) -> pl.Series:
+def _clusters(rows: pl.DataFrame, items: Sequence[str], table: ItemTable, task: str) -> pl.Series:
     """The cluster of every item, which has to be the same for all systems."""
+    if rows["cluster"].null_count() == len(rows):
+        return pl.Series("cluster", [None], dtype=pl.String).new_from_index(0, len(items))
     pairs = rows.select("item", "cluster").unique(maintain_order=True)
     if pairs.height > len(items):
         item = pairs.filter(pl.col("item").is_duplicated())["item"][0]

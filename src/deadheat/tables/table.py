@@ -9,6 +9,7 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.files import read_content
+from deadheat.tables.frames import NAME, frame_of, is_frame
 
 Path = str | os.PathLike[str]
 Numbers = NDArray[np.float64]
@@ -213,8 +215,12 @@ def _number_form(value: str) -> str:
         return value
 
 
-def read_table(path: Path) -> Table:
-    """Read CSV, TSV, JSONL or Parquet, plain or compressed; the format is detected from the contents."""
+def read_table(path: Path | Any) -> Table:
+    """Read CSV, TSV, JSONL or Parquet, plain or compressed, detected from the contents; or a DataFrame, as it is."""
+    if isinstance(path, Table):
+        return path
+    if is_frame(path):
+        return _table(NAME, frame_of(path), np.empty(0, np.int64))
     name, raw = os.fspath(path), read_content(path)
     if raw.startswith(PARQUET):
         return _parquet(name, raw)

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from deadheat.errors import InputError
-from deadheat.tables.table import Table
 
 NAME = "the table"
 
@@ -25,21 +24,19 @@ def is_frame(source: object) -> bool:
     return isinstance(source, Sequence) and bool(source) and all(isinstance(row, Mapping) for row in source)
 
 
-def frame_table(source: Any) -> Table:
-    """A table of any of these."""
+def frame_of(source: Any) -> pl.DataFrame:
+    """The rows of any of these; what is neither number nor truth is text."""
     try:
         frame = _frame(source)
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
         problem = str(error).partition("\n")[0]
         raise InputError(f"{NAME}: {problem}; expected columns of text and numbers, all of one length") from error
-    if not frame.height:
-        raise InputError(f"{NAME}: no rows; expected some")
     texts = [
         pl.col(name).cast(pl.String)
         for name, kind in frame.schema.items()
         if not kind.is_numeric() and kind != pl.Boolean
     ]
-    return Table(NAME, frame.with_columns(texts), np.empty(0, np.int64))
+    return frame.with_columns(texts)
 
 
 def _frame(source: Any) -> pl.DataFrame:
