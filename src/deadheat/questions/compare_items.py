@@ -63,7 +63,7 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
     ----------
     items
         A table with a row for every item and system, or a row for every item and a column for every system: a file, a
-        DataFrame, rows, or columns; or logs of evaluations, as files and folders, perhaps by the names of their systems.
+        DataFrame, rows, or columns. Or logs of evaluations: files and folders, perhaps by the names of their systems.
     metric
         One of the metrics of the table, by default the first.
     unit
