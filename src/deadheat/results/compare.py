@@ -266,7 +266,7 @@ class Comparison(Result):
         resampled = settings.test in ("bootstrap", "randomization")
         margin = margin_of(settings.margin, self.scale) * self.scale.factor
         return (
-            self.metric_name,
+            f"{self.metric_name}{', lower is better' * self.lower_is_better}",
             self.align and f"align {self.align}",
             f"data sets {datasets}" if datasets > 1 else "",
             f"runs {'-'.join(map(str, runs))}" if runs and runs != [1] else "",
