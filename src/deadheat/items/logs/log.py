@@ -1,0 +1,149 @@
+"""One log: the scores of one system on one task, and what is known about the items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import polars as pl
+
+from deadheat.errors import InputError
+from deadheat.items.logs.decoding import INFINITE, NotANumber, number_of
+from deadheat.items.logs.files import LogFile
+from deadheat.items.table import ItemMetric
+from deadheat.text import join_names
+
+HASH, CLUSTER = "hash", "cluster"
+LOWER_IS_BETTER = frozenset(
+    "perplexity word_perplexity byte_perplexity bits_per_byte ter wer cer brier_score mse mae rmse ece loss".split()
+)
+# Fields that say what the answer is, not where the item is from.
+ANSWERS = frozenset("answer answers answerkey label labels target targets gold gold_index correct solution".split())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Log:
+    """The scores of one system on one task.
+
+    `scores` has the columns item, repeat, metric and score, and counts where a metric is no mean. `items` has the
+    column item, and where they are known hash (of its content), cluster (the declared one), and further fields.
+    """
+
+    path: str
+    harness: str
+    task: str
+    system: str
+    scores: pl.DataFrame
+    items: pl.DataFrame
+    metrics: Mapping[str, ItemMetric] = field(default_factory=dict)
+    cluster: str = ""  # what the declared clusters are
+    is_ordered: bool = False  # items are numbered lines, so that all systems must have as many
+    identity: str = ""  # of the run, where the log has one
+    notes: tuple[str, ...] = ()
+
+
+class Reader(Protocol):
+    """Reads logs of one harness, in their order; `partial` accepts those of runs that did not finish."""
+
+    def __call__(self, files: Sequence[LogFile], /, *, partial: bool) -> Iterator[Log]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Harness:
+    """What writes logs: how its files are recognised, and what reads them."""
+
+    name: str
+    matches: Callable[[LogFile], bool]
+    read: Reader
+
+
+def score_rows(
+    path: str, items: Sequence[str], repeats: Sequence[str], values: Sequence[Mapping[str, Any]]
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """The scores of items that are given by metric, and notes on metrics that are no numbers.
+
+    A metric that an item lacks was not scored on it.
+    """
+    names = dict.fromkeys(name for row in values for name in row)
+    keys = pl.DataFrame({"item": items, "repeat": repeats}, schema={"item": pl.String, "repeat": pl.String})
+    frames, notes = [], []
+    for name in names:
+        try:
+            scores = score_series([row.get(name) for row in values])
+        except NotANumber as error:
+            notes.append(omission(name, str(error)))
+        else:
+            frames.append(keys.with_columns(pl.lit(name).alias("metric"), scores))
+    if not frames:
+        left_out = f" ({'; '.join(notes)})" if notes else ""
+        raise InputError(f"{path}: no scores of items{left_out[:300]}; expected some")
+    return pl.concat(frames), tuple(notes)
+
+
+def score_series(values: Sequence[Any]) -> pl.Series:
+    """Values as a column of scores, null where an item was not scored; raise `NotANumber` for anything else."""
+    try:
+        series = pl.Series("score", values, dtype=pl.Float64, strict=True).fill_nan(None)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        series = pl.Series("score", [number_of(value) for value in values], dtype=pl.Float64)
+    if series.is_infinite().any():
+        raise NotANumber(INFINITE)
+    return series
+
+
+def omission(metric: str, problem: str) -> str:
+    """The note on a metric that is left out."""
+    return f"metric {metric} left out: {problem}"
+
+
+def lower_is_better(name: str) -> bool:
+    """Whether a metric of this name is an error or a loss, where its log does not say."""
+    return name.partition(",")[0].lower() in LOWER_IS_BETTER
+
+
+def directions(names: Iterable[str]) -> dict[str, ItemMetric]:
+    """Metrics of which only the names are known."""
+    return {name: ItemMetric(name, lower_is_better(name)) for name in names}
+
+
+def item_rows(items: Sequence[str], fields: Mapping[str, Sequence[str | None]]) -> pl.DataFrame:
+    """What is known about items, once for each."""
+    columns = {name: pl.Series(name, values, dtype=pl.String) for name, values in fields.items()}
+    return pl.DataFrame({"item": pl.Series(items, dtype=pl.String), **columns}).unique("item", maintain_order=True)
+
+
+def field_name(name: str) -> str:
+    """The column of a field, which may not be that of something else; "" for a field that tells the answer."""
+    if name.lower() in ANSWERS:
+        return ""
+    taken = {"task", "item", "repeat", "system", "metric", "score", "counts", HASH, CLUSTER}
+    return f"doc.{name}" if name in taken else name
+
+
+def grouping_fields(items: pl.DataFrame) -> list[str]:
+    """The fields by which items may belong together: two items per value or more on average, and two values.
+
+    Of fields that group items alike, only the first is named.
+    """
+    kept: list[str] = []
+    groups: set[bytes] = set()
+    for name in items.columns:
+        values = items[name]
+        if name in ("item", HASH, CLUSTER) or values.null_count():
+            continue
+        number = values.n_unique()
+        if not 2 <= number <= len(values) / 2:
+            continue
+        group = values.rank("dense").to_numpy()
+        first = pl.Series(group).unique(maintain_order=True)
+        codes = pl.Series(group).replace_strict(first, range(len(first))).to_numpy().astype("int32").tobytes()
+        if codes not in groups:
+            groups.add(codes)
+            kept.append(name)
+    return kept
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names for a message."""
+    return join_names(dict.fromkeys(names), 5)
