@@ -21,7 +21,7 @@ DATE = "2026-01-02T03-04-05.678901"
 def scores(table: ItemTable, metric: str = "", **values: str) -> list[float | None]:
     """The scores of a table in its order, of one metric and with these values."""
     frame = table.frame.filter(metric=metric) if metric else table.frame
-    return frame.filter(**values)["score"].to_list()  # type: ignore[arg-type]
+    return frame.filter(**values)["score"].to_list()
 
 
 def write_json(path: Path, content: Any) -> Path:

@@ -163,6 +163,15 @@ def test_a_part_of_a_log_is_refused(tmp_path: Path) -> None:
         read_logs(path)
 
 
+def test_halves_of_surrogate_pairs_are_read(tmp_path: Path) -> None:
+    lines = [
+        sample(0, {"acc": 1.0}, doc={"text": "\ud800 and \U0001f600"}),
+        sample(1, {"acc": math.nan}, doc_id="\udc00"),
+    ]
+    table = read_logs(lm_eval(tmp_path, "a", "sums", lines))
+    assert table.frame["item"].to_list() == ["0", "\ufffd"]
+
+
 def test_an_error_has_its_line(tmp_path: Path) -> None:
     lines = [json.dumps(sample(number, {"acc": math.nan})) for number in range(3)]
     path = lm_eval(tmp_path, "a", "sums", [])

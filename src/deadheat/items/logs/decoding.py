@@ -18,6 +18,8 @@ CHUNK = 1 << 24  # bytes of lines that are decoded at once
 WRONG_TYPE = re.compile(r"Expected `(.*?)`, got `(.*?)`(?: - at `(.*)`)?$")
 ABSENT = re.compile(r"Object missing required field `(.*?)`(?: - at `(.*)`)?$")
 INFINITE = "some of its values are infinite"
+HIGH, LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+LONE_SURROGATE, REPLACEMENT = re.compile(rf"{HIGH}(?!{LOW})|(?<!{HIGH}){LOW}"), r"\\ufffd"
 TEXTS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 
 
@@ -26,7 +28,7 @@ class NotANumber(Exception):
 
 
 def decode(data: bytes | memoryview, kind: type[T], where: str) -> T:
-    """Decode JSON. Python's NaN and Infinity, which are no JSON, are read too."""
+    """Decode JSON. What Python writes and is no JSON is read too: NaN, Infinity, and halves of surrogate pairs."""
     return decode_with(msgspec.json.Decoder(kind), data, where)
 
 
@@ -38,10 +40,7 @@ def decode_with(decoder: msgspec.json.Decoder[T], data: bytes | memoryview, wher
         except msgspec.ValidationError:
             raise
         except msgspec.DecodeError:
-            text = bytes(data).decode()
-            if "NaN" not in text and "Infinity" not in text:
-                raise
-            return msgspec.convert(json.loads(text), decoder.type)
+            return msgspec.convert(json.loads(LONE_SURROGATE.sub(REPLACEMENT, bytes(data).decode())), decoder.type)
     except msgspec.ValidationError as error:
         raise InputError(f"{where}: {_problem(str(error))}") from error
     except RecursionError as error:

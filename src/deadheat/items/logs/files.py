@@ -44,12 +44,12 @@ class LogFile:
 
     @property
     def name(self) -> str:
-        return os.path.basename(self.path)
+        return _text(os.path.basename(self.path))
 
     @property
     def folders(self) -> list[str]:
         """The names of the folders that the file is in, the innermost last."""
-        return [name for name in os.path.dirname(os.path.abspath(self.path)).split(os.sep) if name]
+        return [_text(name) for name in os.path.dirname(os.path.abspath(self.path)).split(os.sep) if name]
 
     @cached_property
     def keys(self) -> dict[int, set[str]]:
@@ -95,6 +95,11 @@ class LogFile:
             return bytes(self.read()).decode()
         except UnicodeDecodeError as error:
             raise InputError(f"{self.path}: not UTF-8 (byte {error.start:,}); expected a log of text") from error
+
+
+def _text(name: str) -> str:
+    """The name of a file, which need not be UTF-8."""
+    return os.fsencode(name).decode(errors="replace")
 
 
 def walk(path: str) -> Iterator[str]:
