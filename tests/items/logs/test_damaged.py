@@ -114,7 +114,7 @@ def test_what_lies_beside_may_be_damaged_too(tmp_path: Path, form: str) -> None:
 
 def mutated_values(value: Any, rng: np.random.Generator) -> Any:
     """The same JSON with one value of another type."""
-    odd = [None, True, -1, 1e308, 10**30, "", "x", [], {}, [[]], {"a": {}}, [1, 2], math.nan, math.inf, "\ud800"]
+    odd: list[Any] = [None, True, -1, 1e308, 10**30, "", "x", [], {}, [[]], {"a": {}}, [1, 2], math.nan, math.inf, "\ud800"]
     if not isinstance(value, dict | list) or not value or rng.random() < 0.15:
         return odd[int(rng.integers(len(odd)))]
     keys = list(value) if isinstance(value, dict) else list(range(len(value)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import importlib.util
 import json
 import math
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deadheat.compression import compress
 from deadheat.errors import InputError
 from deadheat.items.logs.read import is_log, read_logs
 from deadheat.items.logs.translation import BLEU, CHRF, chrf_statistics
@@ -180,10 +180,13 @@ def test_an_error_has_its_line(tmp_path: Path) -> None:
         read_logs(path)
 
 
-def test_a_compressed_log_is_read(tmp_path: Path) -> None:
-    path = lm_eval(tmp_path, "a", "sums", [sample(0, {"acc": 0.5})])
-    packed = path.with_name(path.name + ".gz")
-    packed.write_bytes(gzip.compress(path.read_bytes()))
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_a_compressed_log_is_read(tmp_path: Path, suffix: str, size: int) -> None:
+    text = np.random.default_rng(0).bytes(size).hex()
+    path = lm_eval(tmp_path, "a", "sums", [sample(0, {"acc": 0.5}, target=text)])
+    packed = path.with_name(path.name + suffix)
+    packed.write_bytes(compress(path.read_bytes(), suffix))
     path.unlink()
     assert is_log(packed)
     table = read_logs(packed)

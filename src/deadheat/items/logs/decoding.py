@@ -55,7 +55,7 @@ def decode_with(decoder: msgspec.json.Decoder[T], data: bytes | memoryview, wher
 def decode_lines(data: memoryview, kind: type[T], path: str) -> Iterator[list[T]]:
     """Decode one JSON value per line, in pieces of many lines; errors have the number of the line."""
     decoder = msgspec.json.Decoder(kind)
-    start, line = 0, 1
+    start = 0
     while start < len(data):
         end = min(start + CHUNK, len(data))
         while end < len(data) and data[end - 1] != 10:
@@ -66,9 +66,8 @@ def decode_lines(data: memoryview, kind: type[T], path: str) -> Iterator[list[T]
         try:
             yield decoder.decode_lines(piece)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # NaN, or an error in some line
-            lines = enumerate(piece.split(b"\n"), start=line)
+            lines = enumerate(piece.split(b"\n"), start=1 + bytes(data[:start]).count(b"\n"))
             yield [decode_with(decoder, text, f"{path}:{number}") for number, text in lines if text.strip()]
-        line += piece.count(b"\n")
         start = end
 
 

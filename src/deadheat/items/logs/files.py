@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from deadheat.compression import DecompressionError, decompress_pieces
+from deadheat.compression import GZIP, XZ, ZSTD, DecompressionError, decompress_pieces
 from deadheat.errors import InputError, reason
 from deadheat.files import FileError, read_bytes
 
 HEAD = 1 << 16  # bytes that tell the format of a file
+BLOCK = 1 << 17  # bytes that compressed data has to be read in, at most
 TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:]')
 DEPTH = 3  # of the keys that tell one JSON file from another
 
@@ -33,14 +34,12 @@ class LogFile:
                 return cls(path, b"")
             with open(path, "rb") as file:
                 head = file.read(HEAD)
+                if head.startswith((GZIP, XZ, ZSTD)):
+                    head += file.read(BLOCK)
         except (OSError, ValueError) as error:
             problem = reason(error) if isinstance(error, OSError) else str(error)
             raise FileError(path, f"cannot be read ({problem})") from error
-        try:
-            head = next(decompress_pieces([head], limit=HEAD << 4), b"")
-        except DecompressionError:  # reading it as a table says what is wrong
-            return cls(path, b"")
-        return cls(path, head.removeprefix(b"\xef\xbb\xbf"))
+        return cls(path, _decompressed(head).removeprefix(b"\xef\xbb\xbf"))
 
     @property
     def name(self) -> str:
@@ -95,6 +94,19 @@ class LogFile:
             return bytes(self.read()).decode()
         except UnicodeDecodeError as error:
             raise InputError(f"{self.path}: not UTF-8 (byte {error.start:,}); expected a log of text") from error
+
+
+def _decompressed(head: bytes) -> bytes:
+    """The first bytes of the content. The compressed bytes end somewhere, or are corrupt, which reading them tells."""
+    content = b""
+    try:
+        for piece in decompress_pieces([head]):
+            content += piece
+            if len(content) >= HEAD:
+                break
+    except DecompressionError:
+        pass
+    return content[:HEAD]
 
 
 def _text(name: str) -> str:

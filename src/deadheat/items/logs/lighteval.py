@@ -53,7 +53,8 @@ def read(files: Sequence[LogFile], *, partial: bool) -> Iterator[Log]:
             items = [shorten(_text(file, docs[row], "id", row)) for row in rows]
             scores, notes = score_rows(file.path, items, ["1"] * len(rows), [values[row] or {} for row in rows])
             described = item_rows(items, _fields([docs[row] for row in rows]))
-            metrics = {**directions(scores["metric"].unique(maintain_order=True)), **_directions(file, task)}
+            known = _directions(file, task)
+            metrics = {name: known.get(name, metric) for name, metric in directions(scores["metric"].unique()).items()}
             yield Log(file.path, NAME, task, _model(file), scores, described, metrics, notes=(*left_out, *notes))
 
 

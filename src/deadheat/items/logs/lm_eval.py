@@ -23,7 +23,17 @@ from deadheat.errors import InputError
 from deadheat.items.aggregates import BITS, F1, MEAN, PERPLEXITY, Aggregate
 from deadheat.items.logs.decoding import NotANumber, decode, decode_lines, shorten, text_of
 from deadheat.items.logs.files import LogFile
-from deadheat.items.logs.log import HASH, Harness, Log, field_name, item_rows, lower_is_better, omission, score_series
+from deadheat.items.logs.log import (
+    HASH,
+    Harness,
+    Log,
+    field_name,
+    item_rows,
+    lower_is_better,
+    omission,
+    refuse_duplicates,
+    score_series,
+)
 from deadheat.items.logs.translation import translation_statistics
 from deadheat.items.table import ItemMetric
 from deadheat.text import pluralize
@@ -118,7 +128,7 @@ class _Samples:
         fields = [(f"metric_{number}", Any, None) for number in range(len(self.metrics))]
         names = {field[0]: name for field, name in zip(fields, self.metrics, strict=True)}
         keys: list[Any] = [("doc_id", int | str), ("doc_hash", str | None, None), ("filter", str, "none")]
-        keys.append(("metrics", list[str] | None, None))
+        keys.append(("metrics", tuple[str, ...] | None, None))
         kind: Any = msgspec.defstruct("_Line", [*keys, *fields], rename=names, gc=False)
         self.items: list[str] = []
         self.hashes: list[str | None] = []
@@ -130,7 +140,7 @@ class _Samples:
             self.filters += [line.filter for line in lines]
             for values, (name, _, _) in zip(self.values, fields, strict=True):
                 values += map(attrgetter(name), lines)
-            if self._add(chain.from_iterable({tuple(line.metrics) for line in lines if line.metrics})):
+            if self._add(chain.from_iterable({line.metrics for line in lines if line.metrics})):
                 return False
         return True
 
@@ -143,12 +153,13 @@ def _metrics_of_first_line(path: str, data: memoryview) -> list[str]:
 def _documents(path: str, data: memoryview) -> pl.DataFrame:
     """The fields of the documents that are short texts or numbers: what items may be grouped by."""
     items: list[str] = []
+    columns: dict[str, str] = {}
     fields: dict[str, list[str | None]] = {}
     for lines in decode_lines(data, _Document, path):
         for line in lines:
             if isinstance(line.doc, dict):
                 for name, value in line.doc.items():
-                    column = field_name(name)
+                    column = columns[name] if name in columns else columns.setdefault(name, field_name(name))
                     if column:
                         fields.setdefault(column, [None] * len(items)).append(text_of(value))
             items.append(shorten(str(line.doc_id)))
@@ -159,10 +170,8 @@ def _documents(path: str, data: memoryview) -> pl.DataFrame:
 
 def _scores(samples: _Samples, task: str, run: Any) -> tuple[pl.DataFrame, dict[str, ItemMetric], tuple[str, ...]]:
     """The scores by metric and filter, what is known about these metrics, and notes on those left out."""
-    keys = pl.DataFrame(
-        {"item": samples.items, "filter": samples.filters}, schema={"item": pl.String, "filter": pl.String}
-    )
-    filters = keys["filter"].unique(maintain_order=True).to_list()
+    refuse_duplicates(samples.path, zip(samples.items, samples.filters, strict=True), len(samples.items))
+    filters = dict.fromkeys(samples.filters)
     frames, notes = [], []
     metrics: dict[str, ItemMetric] = {}
     for metric, values in zip(samples.metrics, samples.values, strict=True):
@@ -173,11 +182,13 @@ def _scores(samples: _Samples, task: str, run: Any) -> tuple[pl.DataFrame, dict[
         except NotANumber as error:
             notes.append(omission(metric, str(error)))
             continue
-        name = pl.format("{},{}", pl.lit(metric), pl.col("filter"))
-        frames.append(keys.select("item", pl.lit("1").alias("repeat"), name.alias("metric"), *columns))
+        names = {name: f"{metric},{name}" for name in filters}
+        texts = {"item": samples.items, "repeat": ["1"] * len(values), "metric": map(names.get, samples.filters)}
+        series = [pl.Series(name, list(part), dtype=pl.String) for name, part in texts.items()]
+        frames.append(pl.DataFrame([*series, *columns]))
         higher = _get(run, "higher_is_better", task, metric)
         is_lower = not higher if isinstance(higher, bool) else lower_is_better(metric)
-        metrics |= {key: ItemMetric(key, is_lower, aggregate) for key in (f"{metric},{name}" for name in filters)}
+        metrics |= {name: ItemMetric(name, is_lower, aggregate) for name in names.values()}
     if not frames:
         listed = f" ({'; '.join(notes)})"[:300] if notes else ""
         raise InputError(f"{samples.path}: no scores of items{listed}; expected some")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
 import polars as pl
 
 from deadheat.errors import InputError
@@ -65,6 +67,7 @@ def score_rows(
 
     A metric that an item lacks was not scored on it.
     """
+    refuse_duplicates(path, zip(items, repeats, strict=True), len(items))
     names = dict.fromkeys(name for row in values for name in row)
     keys = pl.DataFrame({"item": items, "repeat": repeats}, schema={"item": pl.String, "repeat": pl.String})
     frames, notes = [], []
@@ -84,12 +87,22 @@ def score_rows(
 def score_series(values: Sequence[Any]) -> pl.Series:
     """Values as a column of scores, null where an item was not scored; raise `NotANumber` for anything else."""
     try:
-        series = pl.Series("score", values, dtype=pl.Float64, strict=True).fill_nan(None)
-    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        series = pl.Series("score", [number_of(value) for value in values], dtype=pl.Float64)
-    if series.is_infinite().any():
+        numbers = np.array(values, float)  # None is NaN
+    except (TypeError, ValueError, OverflowError):
+        numbers = np.array([number_of(value) for value in values], float)
+    if numbers.ndim != 1:
+        raise NotANumber("its values are lists")
+    if np.isinf(numbers).any():
         raise NotANumber(INFINITE)
-    return series
+    return pl.Series("score", numbers, nan_to_null=True)
+
+
+def refuse_duplicates(path: str, keys: Iterable[tuple[str, str]], number: int) -> None:
+    """Raise if an item has two scores by the same metric; the second part of a key is its repeat, or filter."""
+    numbers = Counter(keys)
+    if len(numbers) < number:
+        (item, part), times = numbers.most_common(1)[0]
+        raise InputError(f"{path}: {times:,} scores of item {item} ({part}); expected one")
 
 
 def omission(metric: str, problem: str) -> str:
@@ -110,7 +123,8 @@ def directions(names: Iterable[str]) -> dict[str, ItemMetric]:
 def item_rows(items: Sequence[str], fields: Mapping[str, Sequence[str | None]]) -> pl.DataFrame:
     """What is known about items, once for each."""
     columns = {name: pl.Series(name, values, dtype=pl.String) for name, values in fields.items()}
-    return pl.DataFrame({"item": pl.Series(items, dtype=pl.String), **columns}).unique("item", maintain_order=True)
+    rows = pl.DataFrame({"item": pl.Series(items, dtype=pl.String), **columns})
+    return rows if len(set(items)) == len(items) else rows.unique("item", maintain_order=True)
 
 
 def field_name(name: str) -> str:

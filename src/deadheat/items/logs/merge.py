@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 
 from deadheat.errors import InputError
 from deadheat.items.logs.log import CLUSTER, HASH, Log, grouping_fields, listed
-from deadheat.items.table import ItemMetric, ItemTable, item_table
+from deadheat.items.table import SCHEMA, ItemMetric, ItemTable
 from deadheat.text import pluralize
 
 
@@ -20,30 +21,30 @@ def merge_logs(source: str, logs: Sequence[Log]) -> ItemTable:
     by_task: dict[str, list[Log]] = defaultdict(list)
     for log in logs:
         by_task[log.task].append(log)
-    frames, notes = [], [note for log in logs for note in log.notes]
-    fields: dict[str, None] = {}
+    numbered, known, notes = [], [], [note for log in logs for note in log.notes]
     declared = list(dict.fromkeys(log.cluster for log in logs if log.cluster))
     for task, members in by_task.items():
         repeated, more = _numbered(task, members)
+        numbered += repeated
         notes += more
         items = _items(task, members)
         if any(log.cluster for log in members):
             cluster = pl.col(CLUSTER) if CLUSTER in items.columns else pl.lit(None, pl.String)
         else:  # where other tasks declare clusters, every item of this one is a cluster of its own
             cluster = pl.col("item") if declared else pl.lit(None, pl.String)
-        names = grouping_fields(items)
-        fields |= dict.fromkeys(names)
-        known = items.select("item", cluster.alias(CLUSTER), *names)
-        frames.append(_rows(task, repeated).join(known, on="item", how="left", maintain_order="left"))
-    frame = pl.concat(frames, how="diagonal")
-    fields.pop(declared[0] if len(declared) == 1 else "", None)  # it is the cluster already
-    details = {
-        "metrics": _metrics(source, logs),
-        "cluster": declared[0] if len(declared) == 1 else "cluster" if declared else "",
-        "fields": tuple(fields),
-        "notes": tuple(dict.fromkeys(notes)),
-    }
-    return item_table(source, frame, **details)
+        known.append(items.select(pl.lit(task).alias("task"), "item", cluster.alias(CLUSTER), *grouping_fields(items)))
+    described = pl.concat(known, how="diagonal")
+    frame = _rows(numbered).join(described, on=["task", "item"], how="left", maintain_order="left")
+    fields = [name for name in described.columns if name not in ("task", "item", CLUSTER, *declared)]
+    names = [*SCHEMA, *fields, *(name for name in ("counts",) if name in frame.columns)]
+    return ItemTable(
+        source,
+        frame.select(names),
+        metrics=_metrics(logs),
+        cluster=declared[0] if len(declared) == 1 else "cluster" if declared else "",
+        fields=tuple(fields),
+        notes=tuple(dict.fromkeys(notes)),
+    )
 
 
 def _qualified(logs: Sequence[Log]) -> list[Log]:
@@ -57,48 +58,41 @@ def _qualified(logs: Sequence[Log]) -> list[Log]:
     ]
 
 
-def _rows(task: str, logs: Sequence[Log]) -> pl.DataFrame:
-    constants = [(pl.lit(task).alias("task"), pl.lit(log.system).alias("system")) for log in logs]
-    parts = [log.scores.with_columns(*columns) for log, columns in zip(logs, constants, strict=True)]
-    return pl.concat(parts, how="diagonal")
+def _rows(logs: Sequence[Log]) -> pl.DataFrame:
+    """The scores of all logs with their tasks and systems."""
+    rows = np.repeat(np.arange(len(logs)), [len(log.scores) for log in logs])
+    tasks = pl.Series("task", [log.task for log in logs]).gather(rows)
+    systems = pl.Series("system", [log.system for log in logs]).gather(rows)
+    return pl.concat([log.scores for log in logs], how="diagonal").with_columns(tasks, systems)
 
 
 def _numbered(task: str, logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
     """The logs of one task, in which a further log of the same system and metrics has further repeats; and notes."""
-    by_system: dict[str, list[tuple[set[str], int]]] = defaultdict(list)
+    by_system: dict[str, list[Log]] = defaultdict(list)
     numbered = []
+    several: Counter[str] = Counter()
     for log in logs:
-        metrics = set(log.scores["metric"].unique())
-        offset = sum(number for others, number in by_system[log.system] if others & metrics)
-        labels = log.scores["repeat"].unique(maintain_order=True)
-        by_system[log.system].append((metrics, len(labels)))
-        if offset:
-            labels_again = [str(offset + number) for number in range(1, len(labels) + 1)]
-            repeat = pl.col("repeat").replace_strict(labels, labels_again, return_dtype=pl.String)
+        before = [other for other in by_system[log.system] if other.metrics.keys() & log.metrics.keys()]
+        if before:
+            several[log.system] += 1
+            last = max(int(label) for other in before for label in other.scores["repeat"].unique())
+            labels = log.scores["repeat"].unique(maintain_order=True)
+            further = [str(last + number) for number in range(1, len(labels) + 1)]
+            repeat = pl.col("repeat").replace_strict(labels, further, return_dtype=pl.String)
             log = replace(log, scores=log.scores.with_columns(repeat))
+        by_system[log.system].append(log)
         numbered.append(log)
-    several = {system: len(parts) for system, parts in by_system.items() if len(parts) > _metric_sets(parts)}
     what = f"of {task} " if task else ""
-    notes = [f"{pluralize(number, 'log')} {what}by {system} are repeats" for system, number in several.items()]
+    notes = [f"{number + 1:,} logs {what}by {system} are repeats" for system, number in several.items()]
     return numbered, notes
-
-
-def _metric_sets(parts: Sequence[tuple[set[str], int]]) -> int:
-    """How many logs have metrics that no log before them has."""
-    seen: set[str] = set()
-    number = 0
-    for metrics, _ in parts:
-        number += not metrics & seen
-        seen |= metrics
-    return number
 
 
 def _items(task: str, logs: Sequence[Log]) -> pl.DataFrame:
     """What the logs of a task know about its items, which must have the same content in all of them."""
     items = pl.concat([log.items for log in logs], how="diagonal")
     if HASH in items.columns:
-        numbers = items.group_by("item", maintain_order=True).agg(pl.col(HASH).drop_nulls().n_unique())
-        differing = numbers.filter(pl.col(HASH) > 1)["item"]
+        contents = items.select("item", HASH).drop_nulls().unique(maintain_order=True)
+        differing = contents.filter(pl.col("item").is_duplicated())["item"].unique(maintain_order=True)
         if len(differing):
             raise InputError(_contents_differ(task, logs, differing[0], len(differing)))
     if any(log.is_ordered for log in logs):
@@ -107,7 +101,7 @@ def _items(task: str, logs: Sequence[Log]) -> pl.DataFrame:
             least, most = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
             problem = f"{pluralize(sizes[least], 'segment')}, and {sizes[most]:,} in {most}"
             raise InputError(f"{least}: {problem}; expected scores of the same segments")
-    others = [name for name in items.columns if name != "item"]
+    others = [name for name in items.columns if name not in ("item", HASH)]
     return items.group_by("item", maintain_order=True).agg(pl.col(others).drop_nulls().first())
 
 
@@ -123,7 +117,7 @@ def _contents_differ(task: str, logs: Sequence[Log], item: str, number: int) -> 
     return f"{second or first}: {where} is another one than in {first}{more}; expected the same items"
 
 
-def _metrics(source: str, logs: Sequence[Log]) -> dict[str, ItemMetric]:
+def _metrics(logs: Sequence[Log]) -> dict[str, ItemMetric]:
     metrics: dict[str, tuple[ItemMetric, str]] = {}
     for log in logs:
         for name, metric in log.metrics.items():
@@ -154,10 +148,9 @@ def refuse_copies(logs: Sequence[Log], sizes: Mapping[str, int]) -> None:
 
 
 def _identities(log: Log, sizes: Mapping[str, int]) -> Iterator[tuple[object, ...]]:
-    metrics = frozenset(log.scores["metric"].unique())
     if log.identity:
         yield "run", log.identity, log.task, log.system
-    yield "file", sizes.get(log.path), log.task, log.system, metrics
+    yield "file", sizes.get(log.path), log.task, log.system, frozenset(log.metrics)
 
 
 def _equal_files(first: str, second: str) -> bool:
