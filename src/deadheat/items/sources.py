@@ -82,9 +82,9 @@ def _open_files(paths: Sequence[str], names: Mapping[str, str], columns: ItemCol
     every = [*paths, *names]
     logs = [path for path in every if os.path.isdir(path) or (os.path.exists(path) and is_log(path))]
     tables = [_named(find_items(read_table(path), columns), names.get(path, "")) for path in every if path not in logs]
-    if columns and not tables:
-        listed = join_names(f"--{name}" for name in columns)
-        raise InputError(f"{logs[0]}: {listed} for a log; expected columns to be named for tables only")
+    named = [f"--{kind}" for kind, column in columns.items() if column]
+    if named and not tables:
+        raise InputError(f"{logs[0]}: {join_names(named)} for a log; expected columns to be named for tables only")
     if logs:
         systems: dict[str, str] = {path: name for path, name in names.items() if path in logs}
         tables.append(read_logs([path for path in paths if path in logs], systems=systems, partial=partial))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from deadheat.errors import InputError
@@ -114,7 +115,8 @@ def test_what_lies_beside_may_be_damaged_too(tmp_path: Path, form: str) -> None:
 
 def mutated_values(value: Any, rng: np.random.Generator) -> Any:
     """The same JSON with one value of another type."""
-    odd: list[Any] = [None, True, -1, 1e308, 10**30, "", "x", [], {}, [[]], {"a": {}}, [1, 2], math.nan, math.inf, "\ud800"]
+    plain = [None, True, -1, 1e308, 10**30, "", "x", math.nan, math.inf, "\ud800"]
+    odd: list[Any] = [*plain, [], {}, [[]], {"a": {}}, [1, 2]]
     if not isinstance(value, dict | list) or not value or rng.random() < 0.15:
         return odd[int(rng.integers(len(odd)))]
     keys = list(value) if isinstance(value, dict) else list(range(len(value)))
@@ -207,3 +209,17 @@ def test_encrypted_members_and_unknown_methods_are_refused(tmp_path: Path) -> No
     damaged[at] ^= 1
     path.write_bytes(damaged)
     assert "no such member" in outcome(path)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_parquet_bomb_is_refused(tmp_path: Path, *, nested: bool) -> None:
+    path = MAKERS["lighteval"](tmp_path)
+    zeros = pl.select(number=pl.repeat(1, 10_000_000)).with_columns(text=pl.lit("x"))
+    rows = zeros.select(pl.col("number").implode(), text=pl.lit("x")) if nested else zeros
+    doc, metric = (
+        pl.struct(id="text", task_name="text", specific="number"),
+        pl.struct(acc=pl.col("text").str.len_chars()),
+    )
+    rows.select(doc=doc, metric=metric).write_parquet(path)
+    assert path.stat().st_size < 200_000
+    assert "decompresses to more than 64 MB" in outcome(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from deadheat.errors import InputError
@@ -67,6 +68,13 @@ def test_lighteval_samples_are_paired_by_their_identifier(tmp_path: Path) -> Non
     assert table.notes == ("metric f1 left out: it has no score per sample",)
 
 
+def test_lighteval_details_of_no_samples_are_refused(tmp_path: Path) -> None:
+    path = lighteval(tmp_path, "a", {"0": 1})
+    pl.read_parquet(path).clear().write_parquet(path)
+    with pytest.raises(InputError, match=r"details_sums.*: no scores of items; expected some"):
+        read_logs(path)
+
+
 def test_promptfoo_items_are_variables_and_systems_are_providers_and_prompts(tmp_path: Path) -> None:
     results = [
         promptfoo_result(test, provider, prompt, {"a": test % 4, "passage": f"p{test % 2}"}, float(test < 4))
@@ -102,8 +110,8 @@ def test_swebench_instances_that_are_not_resolved_have_failed(tmp_path: Path) ->
     assert table.systems == ["agent", "gpt-4.1"]
     assert scores(table, system="gpt-4.1") == [1, 1, 0, 0, 0, 0]
     assert scores(table, system="agent") == [0, 0, 0, 1, 1, 1]
-    assert table.fields == ("repository",)
-    assert table.frame["repository"].unique(maintain_order=True).to_list() == ["org/x", "org/y"]
+    assert table.fields == ("repo",)
+    assert table.frame["repo"].unique(maintain_order=True).to_list() == ["org/x", "org/y"]
 
 
 def test_a_report_that_does_not_name_all_instances_is_refused(tmp_path: Path) -> None:

@@ -133,7 +133,8 @@ def test_items_are_opened_by_the_name_of_the_system(tmp_path: Path) -> None:
 def test_columns_are_named_for_tables_only(tmp_path: Path) -> None:
     log = swebench(tmp_path / "x.run.json", resolved_ids=["o__x-1"], error_ids=["o__x-2"])
     with pytest.raises(InputError, match=r"x\.run\.json: --item for a log; expected columns to be named for tables"):
-        open_items(log, item="id")
+        open_items(log, item="id", task="")
+    assert open_items(log, item="", task="").systems == ["x"]
 
 
 def test_logs_are_counted_by_field(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_sums_of_scores(logs: Path, folder: str, metric: str, rows: int, total: 
 def test_what_is_guessed_from_real_logs(logs: Path) -> None:
     fields = {name: read_logs(logs / name).fields for name in ("lighteval", "promptfoo", "swebench", "wmt")}
     assert fields == {
-        "lighteval": ("passage_id",), "promptfoo": ("passage",), "swebench": ("repository",), "wmt": ("document",),
+        "lighteval": ("passage_id",), "promptfoo": ("passage",), "swebench": ("repo",), "wmt": ("document",),
     }  # fmt: skip
     trials = read_logs(logs / "helm").frame.filter(pl.col("repeat") == "2")
     assert trials["task"].unique().to_list() == ["simple_classification:num_train_trials=2"]

@@ -14,7 +14,7 @@ import msgspec
 from deadheat.errors import InputError
 from deadheat.items.logs.decoding import decode, shorten
 from deadheat.items.logs.files import LogFile
-from deadheat.items.logs.log import Harness, Log, directions, item_rows, score_rows
+from deadheat.items.logs.log import Harness, Log, log_of
 
 NAME = "HELM"
 # Statistics that describe prompts, answers and costs, and say nothing on how good an answer is.
@@ -64,11 +64,8 @@ def read(files: Sequence[LogFile], *, partial: bool) -> Iterator[Log]:
         run = decode(LogFile(spec, b"").read(), _Run, spec)
         task = MODEL.sub("", run.name).rstrip(",:")
         instances = decode(file.read(), list[_Instance], file.path)
-        items = [_item(instance) for instance in instances]
-        repeats = [str(instance.train_trial_index + 1) for instance in instances]
-        scores, notes = score_rows(file.path, items, repeats, [_values(instance.stats) for instance in instances])
-        metrics = directions(scores["metric"].unique(maintain_order=True))
-        yield Log(file.path, NAME, task, run.adapter_spec.model, scores, item_rows(items, {}), metrics, notes=notes)
+        rows = [(_item(one), str(one.train_trial_index + 1), _values(one.stats)) for one in instances]
+        yield log_of(file.path, NAME, task, run.adapter_spec.model, rows)
 
 
 def _item(instance: _Instance) -> str:

@@ -15,7 +15,7 @@ import msgspec
 from deadheat.errors import InputError
 from deadheat.items.logs.decoding import decode, shorten, text_of
 from deadheat.items.logs.files import LogFile
-from deadheat.items.logs.log import CLUSTER, Harness, Log, directions, field_name, item_rows, listed, score_rows
+from deadheat.items.logs.log import CLUSTER, Harness, Log, field_name, listed, log_of
 from deadheat.items.logs.zips import MAGIC, Archive
 
 NAME = "Inspect"
@@ -87,21 +87,15 @@ def read(files: Sequence[LogFile], *, partial: bool) -> Iterator[Log]:
             raise InputError(f"{file.path}: {problem}; expected success (--partial reads it)")
         cluster = _declared_cluster(log)
         if log.samples:
-            ids = [shorten(str(sample.id)) for sample in log.samples]
-            values = [_values(sample) for sample in log.samples]
-            scores, notes = score_rows(file.path, ids, [str(sample.epoch) for sample in log.samples], values)
-            items = item_rows(ids, _fields(log.samples, cluster))
+            rows = [(shorten(str(one.id)), str(one.epoch), _values(one)) for one in log.samples]
+            fields, notes = _fields(log.samples, cluster), []
         else:
-            reduced = _reduced(log.reductions or ())
-            scores, notes = score_rows(file.path, list(reduced), ["1"] * len(reduced), list(reduced.values()))
-            items = item_rows(list(reduced), {})
-            if cluster:
-                notes = (*notes, f"{file.path}: no samples, and so no {cluster} of an item")
+            rows = [(item, "1", values) for item, values in _reduced(log.reductions or ()).items()]
+            fields, notes = {}, [f"{file.path}: no samples, and so no {cluster} of an item"] if cluster else []
         if log.status != DONE:
-            notes = (*notes, f"{file.path}: the run did not finish (status {log.status[:20]})")
-        task, model, identity = log.eval.task, log.eval.model, log.eval.eval_id or ""
-        metrics = directions(scores["metric"].unique(maintain_order=True))
-        yield Log(file.path, NAME, task, model, scores, items, metrics, cluster=cluster, identity=identity, notes=notes)
+            notes.append(f"{file.path}: the run did not finish (status {log.status[:20]})")
+        details = {"cluster": cluster, "identity": log.eval.eval_id or "", "notes": tuple(notes)}
+        yield log_of(file.path, NAME, log.eval.task, log.eval.model, rows, fields, **details)
 
 
 def _open_json(file: LogFile) -> _Log:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -12,21 +13,13 @@ from deadheat.errors import InputError
 from deadheat.files import FileError, check_size
 from deadheat.items.logs.decoding import decode, shorten, text_of
 from deadheat.items.logs.files import LogFile
-from deadheat.items.logs.log import (
-    Harness,
-    Log,
-    directions,
-    field_name,
-    item_rows,
-    lower_is_better,
-    omission,
-    score_rows,
-)
+from deadheat.items.logs.log import Harness, Log, field_name, log_of, lower_is_better, no_scores, omission
+from deadheat.items.logs.parquet import decoded_size
 from deadheat.items.table import ItemMetric
 from deadheat.tables.table import PARQUET
 
 NAME = "lighteval"
-ROW_SIZE = 64  # bytes that a row takes at least
+NEEDED = ("id", "task_name", "specific")  # of a doc, which may hold images
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, OverflowError)
 
 
@@ -50,35 +43,37 @@ def read(files: Sequence[LogFile], *, partial: bool) -> Iterator[Log]:
         for row, doc in enumerate(docs):
             tasks.setdefault(_text(file, doc, "task_name", row), []).append(row)
         for task, rows in tasks.items():
-            items = [shorten(_text(file, docs[row], "id", row)) for row in rows]
-            scores, notes = score_rows(file.path, items, ["1"] * len(rows), [values[row] or {} for row in rows])
-            described = item_rows(items, _fields([docs[row] for row in rows]))
+            scored = [(shorten(_text(file, docs[row], "id", row)), "1", values[row] or {}) for row in rows]
+            fields = _fields([docs[row] for row in rows])
+            log = log_of(file.path, NAME, task, _model(file), scored, fields, notes=left_out)
             known = _directions(file, task)
-            metrics = {name: known.get(name, metric) for name, metric in directions(scores["metric"].unique()).items()}
-            yield Log(file.path, NAME, task, _model(file), scores, described, metrics, notes=(*left_out, *notes))
+            yield replace(log, metrics={name: known.get(name, metric) for name, metric in log.metrics.items()})
 
 
 def _frame(file: LogFile) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The columns doc and metric of a file, of metric only the numbers; and notes on what is left out of it."""
+    """What is needed of the columns doc and metric of a file, and notes on the metrics that are no numbers."""
     content = file.read()
     try:
+        check_size(file.path, len(content), decoded_size(content))
         scan = pl.scan_parquet(io.BytesIO(content))
-        rows = scan.select(pl.len()).collect().item()
-        check_size(file.path, len(content), rows * ROW_SIZE)
-        frame = scan.select("doc", "metric").collect()
+        parts = {name: _parts(kind) for name, kind in scan.collect_schema().items()}
+        numbers = [name for name, kind in parts["metric"].items() if kind.is_numeric() or kind == pl.Boolean]
+        fields = {"doc": [name for name in NEEDED if name in parts["doc"]], "metric": numbers}
+        if not all(fields.values()):
+            raise no_scores(file.path)
+        columns = [pl.struct(pl.col(name).struct.field(*names)).alias(name) for name, names in fields.items()]
+        frame = scan.select(columns).collect()
+        if not frame.height:
+            raise no_scores(file.path)
     except FAILURES as error:
-        raise FileError(
-            file.path, f"corrupt Parquet file ({str(error).partition(chr(10))[0].lower()[:100]})"
-        ) from error
-    metrics = frame.schema["metric"]
-    assert isinstance(metrics, pl.Struct)  # or the file would not match
-    numbers = [part.name for part in metrics.fields if part.dtype.is_numeric() or part.dtype == pl.Boolean]
-    if not numbers or not frame.height:
-        raise InputError(f"{file.path}: no scores of items; expected some")
-    left_out = tuple(
-        omission(part.name, "it has no score per sample") for part in metrics.fields if part.name not in numbers
-    )
-    return frame.with_columns(pl.struct(pl.col("metric").struct.field(*numbers)).alias("metric")), left_out
+        problem = str(error).partition("\n")[0].lower()[:100]
+        raise FileError(file.path, f"corrupt Parquet file ({problem})") from error
+    left_out = (omission(name, "it has no score per sample") for name in parts["metric"] if name not in numbers)
+    return frame, tuple(left_out)
+
+
+def _parts(kind: pl.DataType) -> dict[str, Any]:
+    return {part.name: part.dtype for part in kind.fields} if isinstance(kind, pl.Struct) else {}
 
 
 def _text(file: LogFile, doc: Any, name: str, row: int) -> str:

@@ -30,6 +30,7 @@ from deadheat.items.logs.log import (
     field_name,
     item_rows,
     lower_is_better,
+    no_scores,
     omission,
     refuse_duplicates,
     score_series,
@@ -190,8 +191,7 @@ def _scores(samples: _Samples, task: str, run: Any) -> tuple[pl.DataFrame, dict[
         is_lower = not higher if isinstance(higher, bool) else lower_is_better(metric)
         metrics |= {name: ItemMetric(name, is_lower, aggregate) for name in names.values()}
     if not frames:
-        listed = f" ({'; '.join(notes)})"[:300] if notes else ""
-        raise InputError(f"{samples.path}: no scores of items{listed}; expected some")
+        raise no_scores(samples.path, notes)
     return pl.concat(frames, how="diagonal"), metrics, tuple(notes)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -60,28 +60,45 @@ class Harness:
     read: Reader
 
 
-def score_rows(
-    path: str, items: Sequence[str], repeats: Sequence[str], values: Sequence[Mapping[str, Any]]
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The scores of items that are given by metric, and notes on metrics that are no numbers.
+Row: TypeAlias = tuple[str, str, Mapping[str, Any]]  # item, repeat, and values by metric
 
-    A metric that an item lacks was not scored on it.
+
+def log_of(
+    path: str,
+    harness: str,
+    task: str,
+    system: str,
+    rows: Sequence[Row],
+    fields: Mapping[str, Sequence[str | None]] | None = None,
+    **details: Any,
+) -> Log:
+    """A log from the values of items by metric. A metric that an item lacks was not scored on it.
+
+    Metrics that are no numbers are left out with a note. `fields` has what is known about the items, row by row.
     """
+    items, repeats = [item for item, _, _ in rows], [repeat for _, repeat, _ in rows]
     refuse_duplicates(path, zip(items, repeats, strict=True), len(items))
-    names = dict.fromkeys(name for row in values for name in row)
     keys = pl.DataFrame({"item": items, "repeat": repeats}, schema={"item": pl.String, "repeat": pl.String})
     frames, notes = [], []
-    for name in names:
+    metrics: dict[str, ItemMetric] = {}
+    for name in dict.fromkeys(name for _, _, values in rows for name in values):
         try:
-            scores = score_series([row.get(name) for row in values])
+            scores = score_series([values.get(name) for _, _, values in rows])
         except NotANumber as error:
             notes.append(omission(name, str(error)))
         else:
             frames.append(keys.with_columns(pl.lit(name).alias("metric"), scores))
+            metrics[name] = ItemMetric(name, lower_is_better(name))
     if not frames:
-        left_out = f" ({'; '.join(notes)})" if notes else ""
-        raise InputError(f"{path}: no scores of items{left_out[:300]}; expected some")
-    return pl.concat(frames), tuple(notes)
+        raise no_scores(path, notes)
+    details["notes"] = (*details.get("notes", ()), *notes)
+    return Log(path, harness, task, system, pl.concat(frames), item_rows(items, fields or {}), metrics, **details)
+
+
+def no_scores(path: str, notes: Sequence[str] = ()) -> InputError:
+    """The error of a log without any scores."""
+    left_out = f" ({'; '.join(notes)})"[:300] if notes else ""
+    return InputError(f"{path}: no scores of items{left_out}; expected some")
 
 
 def score_series(values: Sequence[Any]) -> pl.Series:
@@ -113,11 +130,6 @@ def omission(metric: str, problem: str) -> str:
 def lower_is_better(name: str) -> bool:
     """Whether a metric of this name is an error or a loss, where its log does not say."""
     return name.partition(",")[0].lower() in LOWER_IS_BETTER
-
-
-def directions(names: Iterable[str]) -> dict[str, ItemMetric]:
-    """Metrics of which only the names are known."""
-    return {name: ItemMetric(name, lower_is_better(name)) for name in names}
 
 
 def item_rows(items: Sequence[str], fields: Mapping[str, Sequence[str | None]]) -> pl.DataFrame:

@@ -16,7 +16,7 @@ import msgspec
 from deadheat.errors import InputError
 from deadheat.items.logs.decoding import decode, shorten, text_of
 from deadheat.items.logs.files import LogFile
-from deadheat.items.logs.log import Harness, Log, directions, field_name, item_rows, score_rows
+from deadheat.items.logs.log import Harness, Log, field_name, log_of
 
 NAME = "promptfoo"
 ERROR = 2  # the failure reason of an answer that there is none of
@@ -84,21 +84,19 @@ def read(files: Sequence[LogFile], *, partial: bool) -> Iterator[Log]:
 
 
 def _log(path: str, task: str, system: str, results: Sequence[_Result]) -> Log:
-    items = [_item(result) for result in results]
     attempts: Counter[str] = Counter()
-    repeats = []
-    for item in items:
+    rows = []
+    for result in results:
+        item = _item(result)
         attempts[item] += 1
-        repeats.append(str(attempts[item]))
-    scores, notes = score_rows(path, items, repeats, [_values(result) for result in results])
+        rows.append((item, str(attempts[item]), _values(result)))
     names = dict.fromkeys(name for result in results for name in result.vars or ())
     fields = {
         column: [text_of((result.vars or {}).get(name)) for result in results]
         for name in names
         if (column := field_name(name))
     }
-    metrics = directions(scores["metric"].unique(maintain_order=True))
-    return Log(path, NAME, task, system, scores, item_rows(items, fields), metrics, notes=notes)
+    return log_of(path, NAME, task, system, rows, fields)
 
 
 def _item(result: _Result) -> str:

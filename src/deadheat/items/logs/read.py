@@ -56,6 +56,8 @@ def read_logs(
     names = {os.fspath(path): name for path, name in (systems or {}).items()}
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     every = list(dict.fromkeys([*(os.fspath(path) for path in given), *names]))
+    if not every:
+        raise InputError("no logs; expected files or folders")
     files: list[tuple[str, LogFile, Harness]] = [entry for path in every for entry in _find(path)]
     _refuse_same(files)
     logs: list[Log] = []

@@ -11,7 +11,7 @@ from deadheat.compression import without_suffix
 from deadheat.errors import InputError
 from deadheat.items.logs.decoding import decode, digest
 from deadheat.items.logs.files import LogFile
-from deadheat.items.logs.log import HASH, Harness, Log, directions, item_rows, score_rows
+from deadheat.items.logs.log import HASH, Harness, Log, log_of
 
 NUMBER = r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 # `73.1`, or `chrF2|nrefs:1|case:mixed = 73.1` unless only scores are printed.
@@ -95,10 +95,8 @@ def _log(
     scores: Sequence[Any],
     fields: Mapping[str, Sequence[str | None]] | None = None,
 ) -> Log:
-    items = [str(number) for number in range(1, len(scores) + 1)]
-    rows, notes = score_rows(path, items, ["1"] * len(items), [{metric: score} for score in scores])
-    described = item_rows(items, fields or {})
-    return Log(path, harness, task, system, rows, described, directions([metric]), is_ordered=True, notes=notes)
+    rows = [(str(number), "1", {metric: score}) for number, score in enumerate(scores, start=1)]
+    return log_of(path, harness, task, system, rows, fields, is_ordered=True)
 
 
 def _names(names: Sequence[str]) -> list[tuple[str, str]]:

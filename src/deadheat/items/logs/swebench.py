@@ -10,10 +10,10 @@ from deadheat.compression import without_suffix
 from deadheat.errors import InputError
 from deadheat.items.logs.decoding import decode, shorten
 from deadheat.items.logs.files import LogFile
-from deadheat.items.logs.log import Harness, Log, directions, item_rows, score_rows
+from deadheat.items.logs.log import Harness, Log, log_of
 
 NAME = "SWE-bench"
-METRIC, REPOSITORY = "resolved", "repository"
+METRIC, REPOSITORY = "resolved", "repo"
 
 
 class _Report(msgspec.Struct):
@@ -47,14 +47,11 @@ def read(files: Sequence[LogFile], *, partial: bool) -> Iterator[Log]:
             problem = f"{len(names):,} of {report.total_instances:,} instances are named"
             raise InputError(f"{file.path}: {problem}; expected all of them")
         resolved = set(report.resolved_ids)
-        items = [shorten(name) for name in names]
-        scores, _ = score_rows(file.path, items, ["1"] * len(items), [{METRIC: name in resolved} for name in names])
+        rows = [(shorten(name), "1", {METRIC: name in resolved}) for name in names]
         repositories = [shorten(name.rpartition("-")[0].replace("__", "/") or name) for name in names]
         stem = without_suffix(file.name).removesuffix(".json")
         system = stem.rpartition(".")[0] or stem
-        yield Log(
-            file.path, NAME, NAME, system, scores, item_rows(items, {REPOSITORY: repositories}), directions([METRIC])
-        )
+        yield log_of(file.path, NAME, NAME, system, rows, {REPOSITORY: repositories})
 
 
 HARNESS = Harness(NAME, matches, read)
