@@ -30,7 +30,7 @@ Unit: TypeAlias = Annotated[
 AnyUnit: TypeAlias = Annotated[
     str,
     Argument(
-        f"what varies between test sets: {', '.join(UNITS)}; of items: item, or a column that says what they belong to; "
+        f"what varies between test sets: {', '.join(UNITS)}; of items: item, or a column of what they belong to; "
         "auto: documents if several are marked",
         metavar="UNIT",
     ),
