@@ -25,6 +25,7 @@ LAYERS = (
     ("testbed",),
     ("splits",),
     ("metrics",),
+    ("items",),
     ("trees",),
     ("neural", "stats"),
     ("systems",),

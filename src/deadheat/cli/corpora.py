@@ -20,7 +20,7 @@ from deadheat.reporting.terminal import print_blocks
 from deadheat.results.data import SplitReport
 from deadheat.splits import STRATEGIES, split
 from deadheat.splits.folder import check_folder, write_splits
-from deadheat.testbed import write_testbed
+from deadheat.testbed import write_evaluations, write_testbed
 
 SPLIT_EXAMPLES = """\
 examples:
@@ -145,10 +145,19 @@ def testbed_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--seeds", type=int, default=3, metavar="N", help="predictions per system, seeds 0 to N-1 (default: 3)"
     )
+    parser.add_argument(
+        "--evaluations",
+        action="store_true",
+        help="answers of simulated models to benchmarks instead, as a table and as logs",
+    )
     return parser.add_options(write_testbed)
 
 
 def run_testbed(arguments: argparse.Namespace) -> int:
+    if arguments.evaluations:
+        files = write_evaluations(Path(arguments.out), seed=arguments.seed, overwrite=arguments.overwrite)
+        print(f"{len(files)} files in {arguments.out}")
+        return 0
     options = values_of(write_testbed, arguments)
     files = write_testbed(Path(arguments.out), **options, seeds=range(arguments.seeds))
     print_lines(f"{len(files)} files in {arguments.out}")

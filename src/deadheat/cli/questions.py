@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from deadheat.arguments import values_of
-from deadheat.cli.options import JSON, Parser, announce_compiling, ledger_entry, reading, show
-from deadheat.errors import InputError
+from deadheat.arguments import add_arguments, arguments_of, values_of
+from deadheat.cli.options import JSON, Parser, announce_compiling, ledger_entry, reading, say, show
+from deadheat.errors import InputError, NameUnknown
 from deadheat.results.base import Result
 
+if TYPE_CHECKING:
+    from deadheat.results.compare import Comparison
+
+# Options of `compare` that all of its sources have.
+GENERAL = (
+    "help", "max_size", "gold", "systems", "sets", "scores", "fail_if_worse", "markdown", "json", "ledger", "purpose",
+    "over_budget", "format", "columns", "separator", "lenient",
+)  # fmt: skip
 GOLD = "the gold file; all files of a folder; - for standard input"
 SCORE_EXAMPLES = """\
 examples:
@@ -85,37 +95,62 @@ def run_score(arguments: argparse.Namespace) -> int:
 
 def compare_parser() -> argparse.ArgumentParser:
     from deadheat.questions.compare import compare
+    from deadheat.questions.compare_items import compare_items
     from deadheat.questions.compare_scores import compare_scores
 
     parser = Parser("compare", epilog=COMPARE_EXAMPLES)
-    parser.add_argument("gold", metavar="GOLD", nargs="?", help=f"{GOLD}; or a pattern with {{dataset}}")
+    parser.add_argument(
+        "gold",
+        metavar="GOLD",
+        nargs="?",
+        help=f"{GOLD}; or a pattern with {{dataset}}; or a table or logs with scores of items",
+    )
     parser.add_argument(
         "systems", metavar="NAME=PRED", nargs="*", help="a system's name and its prediction, once per run; or patterns"
     )
     parser.add_argument("--sets", metavar="FILE", help="a table of predictions: set, gold, system, prediction, run")
-    parser.add_argument("--scores", metavar="TABLE", help="a table of scores instead of files; pairs are data sets")
+    parser.add_argument("--scores", metavar="TABLE", help="a table of scores, of items or of whole data sets")
+    gate = parser.add_argument_group("checks of builds")
+    gate.add_argument(
+        "--fail-if-worse", metavar="NAME", help="exit code 1 if this system is shown to be worse than another one"
+    )
+    gate.add_argument("--markdown", action="store_true", help="print the result as Markdown, for a pull request")
+    items = parser.add_argument_group("scores of items")
+    add_arguments(items, compare_items, skip=list(arguments_of(compare)))
     return parser.add_options(compare, compare_scores, json=JSON, ledger=True, reading=True)
 
 
 def run_compare(arguments: argparse.Namespace) -> int:
-    return show(_comparison(arguments), as_json=arguments.json)
+    result = _comparison(arguments)
+    if arguments.markdown:
+        print(result.to_markdown())
+        say(result.notes)
+    else:
+        show(result, as_json=arguments.json)
+    return failed_gate(result, arguments.fail_if_worse) if arguments.fail_if_worse else 0
 
 
-def _comparison(arguments: argparse.Namespace) -> Result:
+def _comparison(arguments: argparse.Namespace) -> Comparison:
     from deadheat.questions.compare import compare
-    from deadheat.questions.compare_scores import compare_scores
     from deadheat.questions.designs import is_pattern, named_runs, read_sets_table
 
     sources = [arguments.gold, arguments.sets and "--sets", arguments.scores and "--scores"]
     given = [source for source in sources if source]
     if len(given) > 1:
         raise InputError(f"deadheat compare: {given[0]} beside {given[1]}; expected only one of files and tables")
-    if arguments.scores:
-        if arguments.train or arguments.unit != "auto" or arguments.align != "text":
-            raise InputError("deadheat compare: --train, --unit and --align are for files; expected none with --scores")
-        return compare_scores(arguments.scores, **values_of(compare_scores, arguments))
     if not given:
-        raise InputError("deadheat compare: no files; expected GOLD NAME=PRED NAME=PRED ..., --sets or --scores TABLE")
+        raise InputError(
+            "deadheat compare: no files; expected GOLD NAME=PRED NAME=PRED ..., a table or logs with scores of items, "
+            "--sets or --scores TABLE"
+        )
+    if arguments.scores:
+        return _of_scores(arguments)
+    files = [arguments.gold, *arguments.systems] if arguments.gold else []
+    if files and not is_pattern(files[0]) and not any("=" in file for file in files[1:]):
+        return _of_items(arguments, files)
+    if files and "=" in files[0] and not os.path.exists(files[0]):
+        return _of_items(arguments, _named_files("compare", files))
+    _refuse(arguments, compare, "scores of items")
     options = values_of(compare, arguments) | reading(arguments) | {"ledger_entry": ledger_entry(arguments)}
     if arguments.gold and is_pattern(arguments.gold):
         return compare(arguments.gold, arguments.systems, **options)
@@ -126,6 +161,46 @@ def _comparison(arguments: argparse.Namespace) -> Result:
     except InputError as error:
         raise InputError(f"deadheat compare: {error}") from None
     return compare(arguments.gold, predictions, **options)
+
+
+def _of_scores(arguments: argparse.Namespace) -> Comparison:
+    """The comparison on a table of scores: of items if it has a column of items, else of data sets."""
+    from deadheat.items.columns import has_items
+    from deadheat.questions.compare_scores import compare_scores
+    from deadheat.tables.table import read_table
+
+    table = read_table(arguments.scores)
+    if has_items(table, {"item": arguments.item}):
+        return _of_items(arguments, table)
+    _refuse(arguments, compare_scores, "files or scores of items")
+    return compare_scores(table, **values_of(compare_scores, arguments))
+
+
+def _of_items(arguments: argparse.Namespace, source: object) -> Comparison:
+    from deadheat.questions.compare_items import compare_items
+
+    _refuse(arguments, compare_items, "files of predictions")
+    return compare_items(source, **values_of(compare_items, arguments))
+
+
+def _refuse(arguments: argparse.Namespace, question: Callable[..., Result], others: str) -> None:
+    """Refuse options that a question does not have, and which are for something else."""
+    defaults = {action.dest: action.default for action in compare_parser()._actions}
+    known = {*arguments_of(question), *GENERAL}
+    for name, default in defaults.items():
+        if name not in known and getattr(arguments, name, default) != default:
+            flag = name.replace("_", "-")
+            raise InputError(f"deadheat compare: --{flag} is for {others}; expected none here")
+
+
+def failed_gate(result: Comparison, system: str) -> int:
+    """1 if another system is shown to be better than this one."""
+    names = [row.system for row in result.systems]
+    if system not in names:
+        raise NameUnknown("system of --fail-if-worse", system, names)
+    alpha = result.settings.alpha
+    better = [pair.winner(alpha) for pair in result.pairs if system in (pair.a, pair.b)]
+    return int(any(winner not in ("", system) for winner in better))
 
 
 def power_parser() -> argparse.ArgumentParser:

@@ -25,6 +25,7 @@ from deadheat.questions.joint import (
     PairEstimates,
     joint_verdict,
     pair_estimates,
+    score_interval,
     shown_pairs,
     tied_systems,
 )
@@ -60,7 +61,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
     systems: Systems,
     *,
     metric: inputs.MetricName = "",
-    unit: inputs.Unit = AUTO,
+    unit: inputs.AnyUnit = AUTO,
     test: TestName = "",
     correction: inputs.Correction = "holm",
     alpha: inputs.Alpha = 0.05,
@@ -173,10 +174,11 @@ def compare_counts(
     *,
     reference: str = "",
     scale: Scale = PERCENT,
+    shared_runs: bool = False,
 ) -> Comparison:
     """Compare systems by the counts of their runs over the units of one data set or several."""
     settings = replace(settings, test=settings.test or CLUSTERED_T)
-    joint = JointScores.of(datasets, metric.value)
+    joint = JointScores.of(datasets, metric.value, shared_runs=shared_runs)
     for (_, system), runs in joint.scores.items():
         if np.isnan(runs.mean):
             raise InputError(f"{system}: no score, because there is nothing to get right; expected something to count")
@@ -189,22 +191,22 @@ def compare_counts(
     level, several = 1 - settings.alpha, len(datasets) > 1
     units = sum(dataset.units for dataset in datasets)
     unit = " or ".join(dict.fromkeys(dataset.unit for dataset in datasets))
-    rows = tuple(_score_row(system, joint, metric, means[system], level) for system in joint.systems)
+    rows = tuple(_score_row(system, joint, metric, means[system], level, scale) for system in joint.systems)
     source = unit_names(unit) + " and runs" * any(runs.runs > 1 for runs in joint.scores.values())
     verdict = joint_verdict(tests, scores, settings, metric=metric.label, source=source, units=units, scale=scale)
     tied = tied_systems(scores, every, settings.alpha)
-    summaries = joint.summaries(level)
+    summaries = joint.summaries(level, scale)
     outcome = (settings, _reason(settings, summaries), rows, tests, tied, verdict)
     ranks = _joint_ranks(summaries, joint.systems, settings.alpha) if several and len(joint.systems) > 2 else None
     comparison = Comparison(metric.label, metric.name, unit, units, *outcome, scale=scale, reference=reference)
     return replace(comparison, datasets=summaries, ranks=ranks)
 
 
-def _score_row(system: str, joint: JointScores, metric: Metric, mean: Estimate, level: float) -> Score:
+def _score_row(system: str, joint: JointScores, metric: Metric, mean: Estimate, level: float, scale: Scale) -> Score:
     """The mean score of a system, and the sum of the counts of its runs."""
     of_system = [dataset for dataset in joint.datasets if system in dataset.counts]
     total = np.sum([dataset.counts[system].sum(axis=(0, 1)) for dataset in of_system], axis=0)
-    interval = mean.bounded_interval(sum(dataset.units for dataset in of_system), level)
+    interval = score_interval(mean, sum(dataset.units for dataset in of_system), level, scale)
     return replace(score_of(system, metric, total, interval), value=mean.value)
 
 

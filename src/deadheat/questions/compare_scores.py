@@ -14,7 +14,7 @@ from deadheat.errors import InputError
 from deadheat.metrics.metric import Counts, Sums, Values, ratio
 from deadheat.questions import inputs
 from deadheat.questions.compare import TestName, average_ranks, check_number
-from deadheat.questions.joint import PairEstimates, joint_verdict, shown_pairs, tied_systems
+from deadheat.questions.joint import PairEstimates, joint_verdict, score_interval, shown_pairs, tied_systems
 from deadheat.questions.pairwise import pair_p
 from deadheat.results.compare import Comparison, PairwiseSettings
 from deadheat.results.format import Scale
@@ -105,7 +105,7 @@ def _as_counts(whole_D: NDArray[np.int64], unit: int) -> Counts:
 
 def _mean_score(system: str, label: str, scores_D: Values, scale: Scale, level: float) -> Score:
     mean = mean_estimate(scores_D)
-    interval = mean.bounded_interval(len(scores_D), level) if scale.is_percent else mean.interval(level)
+    interval = score_interval(mean, len(scores_D), level, scale)
     return Score(system, label, "mean", mean.value, interval, 0, 0, 0, math.nan, math.nan)
 
 

@@ -27,6 +27,14 @@ UNITS = ("auto", *COUNTED_UNITS)
 Unit: TypeAlias = Annotated[
     str, Argument("what varies between test sets; auto: documents if several are marked", choices=UNITS)
 ]
+AnyUnit: TypeAlias = Annotated[
+    str,
+    Argument(
+        f"what varies between test sets: {', '.join(UNITS)}; of items: item, or a column of what they belong to; "
+        "auto: documents if several are marked",
+        metavar="UNIT",
+    ),
+]
 Align: TypeAlias = Annotated[str, Argument("align words by text or by position", choices=ALIGNMENTS)]
 Correction: TypeAlias = Annotated[
     str, Argument("correction for several tests: bonferroni, holm, bh or none", aliases=("--correct",), metavar="NAME")
@@ -47,6 +55,20 @@ Missing: TypeAlias = Annotated[str, Argument("what to do if a data set lacks a s
 ScoreColumn: TypeAlias = Annotated[str, Argument("column of scores; higher is better", metavar="COLUMN")]
 SystemColumn: TypeAlias = Annotated[str, Argument("column of systems (default: by its name)", metavar="COLUMN")]
 DatasetColumn: TypeAlias = Annotated[str, Argument("column of data sets (default: by its name)", metavar="COLUMN")]
+DatasetOption: TypeAlias = Annotated[
+    str,
+    Argument(
+        "column of data sets, tasks or benchmarks (default: by its name)",
+        flag="--dataset",
+        aliases=("--task",),
+        metavar="COLUMN",
+    ),
+]
+ItemColumn: TypeAlias = Annotated[str, Argument("column of items (default: by its name)", metavar="COLUMN")]
+RunColumn: TypeAlias = Annotated[str, Argument("column of runs or attempts (default: by its name)", metavar="COLUMN")]
+ClusterColumn: TypeAlias = Annotated[
+    str, Argument("column of what items belong to, such as a passage (default: by its name)", metavar="COLUMN")
+]
 DevColumn: TypeAlias = Annotated[str, Argument("column of development scores", metavar="COLUMN")]
 ByColumn: TypeAlias = Annotated[str, Argument("repeat for every value of this column", metavar="COLUMN")]
 Where: TypeAlias = Annotated[

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from deadheat.errors import NameUnknown
-from deadheat.metrics.metric import Counts, error_reduction
+from deadheat.metrics.metric import Counts, Values, error_reduction
 from deadheat.results.compare import (
     DatasetScores,
     PairElsewhere,
@@ -36,10 +36,11 @@ class CountedDataset:
 
     name: str
     unit: str
-    counts: Mapping[str, Counts]  # runs, units, fields
+    counts: Mapping[str, Counts | Values]  # runs, units, fields
     sentences: int = 0
     documents: int = 0  # 0 where they are not marked
     other_counts: Mapping[str, Counts] | None = None  # by sentence where the units are documents, and the reverse
+    is_fixed: bool = False  # the systems are as they are, and would not be trained again
 
     @property
     def units(self) -> int:
@@ -54,17 +55,18 @@ class JointScores:
     value: Value
     scores: Mapping[tuple[str, str], RunScores]  # by data set and system
     systems: tuple[str, ...]
+    shared_runs: bool = False  # a run is one model on all data sets; otherwise one trained on each
 
     @classmethod
-    def of(cls, datasets: Sequence[CountedDataset], value: Value) -> JointScores:
+    def of(cls, datasets: Sequence[CountedDataset], value: Value, *, shared_runs: bool = False) -> JointScores:
         """From the counts of every data set."""
         systems = tuple(dict.fromkeys(system for dataset in datasets for system in dataset.counts))
         scores = {
-            (dataset.name, system): RunScores.of(counts_RNF, value)
+            (dataset.name, system): RunScores.of(counts_RNF, value, is_fixed=dataset.is_fixed)
             for dataset in datasets
             for system, counts_RNF in dataset.counts.items()
         }
-        return cls(datasets, value, scores, systems)
+        return cls(datasets, value, scores, systems, shared_runs and len(datasets) > 1)
 
     def differences(self, a: str, b: str) -> dict[str, RunsEstimate]:
         """The difference of two systems on every data set that both have."""
@@ -79,13 +81,15 @@ class JointScores:
             by_dataset = {name: runs for (name, other), runs in self.scores.items() if other == system}
             kept = [runs for name, runs in by_dataset.items() if name in common or not common]
             means[system] = average([runs.estimate().estimate for runs in kept])
+            if self.shared_runs and _same_runs(kept):
+                means[system] = RunScores.joined(kept).estimate().estimate
         return means
 
-    def summaries(self, level: float) -> tuple[DatasetScores, ...]:
+    def summaries(self, level: float, scale: Scale = PERCENT) -> tuple[DatasetScores, ...]:
         """The scores of all runs on every data set."""
         rows = []
         for dataset in self.datasets:
-            systems = tuple(summarize(name, self.scores[dataset.name, name], level) for name in dataset.counts)
+            systems = tuple(summarize(name, self.scores[dataset.name, name], level, scale) for name in dataset.counts)
             sizes = (dataset.sentences, dataset.documents, self.design_effect(dataset))
             rows.append(DatasetScores(dataset.name, dataset.unit, dataset.units, systems, *sizes))
         return tuple(rows)
@@ -108,11 +112,16 @@ class JointScores:
         return float(np.mean(coarse[defined] / fine[defined])) if defined.any() else math.nan
 
 
-def summarize(system: str, runs: RunScores, level: float) -> RunSummary:
+def summarize(system: str, runs: RunScores, level: float, scale: Scale = PERCENT) -> RunSummary:
     """The mean of a system's runs with its interval."""
     sd = float(runs.scores_R.std(ddof=1)) if runs.runs > 1 else math.nan
-    interval = runs.estimate().estimate.bounded_interval(runs.units, level)
+    interval = score_interval(runs.estimate().estimate, runs.units, level, scale)
     return RunSummary(system, runs.mean, sd, interval, tuple(runs.scores_R.tolist()))
+
+
+def score_interval(estimate: Estimate, units: float, level: float, scale: Scale) -> Interval:
+    """The interval of a score; a share does not leave 0 to 1."""
+    return estimate.bounded_interval(units, level) if scale.is_percent else estimate.interval(level)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,15 +147,29 @@ def pair_estimates(joint: JointScores, a: str, b: str) -> PairEstimates | None:
         return None
     scores = [math.fsum(joint.scores[name, system].mean for name in differences) for system in (a, b)]
     means = (scores[0] / len(differences), scores[1] / len(differences))
-    single = any(all(joint.scores[name, system].runs == 1 for system in (a, b)) for name in differences)
-    pair = over_datasets(a, b, means, {name: item.estimate for name, item in differences.items()})
+    single = any(all(joint.scores[name, system].has_one_run for system in (a, b)) for name in differences)
+    here = None
+    of_a, of_b = ([joint.scores[name, system] for name in differences] for system in (a, b))
+    if joint.shared_runs and _same_runs(of_a) and _same_runs(of_b):
+        here = RunScores.joined(of_a).minus(RunScores.joined(of_b)).estimate
+    pair = over_datasets(a, b, means, {name: item.estimate for name, item in differences.items()}, here)
     return replace(pair, run_share=run_share(list(differences.values())), about_runs=single)
 
 
-def over_datasets(a: str, b: str, scores: tuple[float, float], estimates: Mapping[str, Estimate]) -> PairEstimates:
-    """One pair from its estimates on every data set: on average over these, and over others like these."""
+def _same_runs(parts: Sequence[RunScores]) -> bool:
+    return len({part.runs for part in parts}) == 1
+
+
+def over_datasets(
+    a: str, b: str, scores: tuple[float, float], estimates: Mapping[str, Estimate], joint: Estimate | None = None
+) -> PairEstimates:
+    """One pair from its estimates on every data set: on average over these, and over others like these.
+
+    `joint` is the estimate over these where those on the data sets are not independent.
+    """
     rows = list(estimates.values())
-    here, elsewhere = average(rows) if len(rows) > 1 else rows[0], average_elsewhere(rows)
+    here = joint or (average(rows) if len(rows) > 1 else rows[0])
+    elsewhere = average_elsewhere(rows, here)
     if elsewhere is not None and math.isnan(here.error):  # it is unknown on some data set; between them it is greater
         here = elsewhere
     return PairEstimates(a, b, scores, here, elsewhere, estimates if len(rows) > 1 else {})

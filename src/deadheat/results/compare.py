@@ -243,6 +243,7 @@ class Comparison(Result):
     agreement: Agreement | None = None
     ranks: AverageRanks | None = None  # over data sets, for three systems or more
     evaluations: tuple[Tally, ...] = ()
+    lower_is_better: bool = False  # of the scores; differences say by how much the first system is better
 
     @property
     def test(self) -> str:
@@ -251,7 +252,7 @@ class Comparison(Result):
     @property
     def ranked(self) -> list[Score]:
         """Systems from the best to the worst."""
-        return sorted(self.systems, key=lambda row: -row.value)
+        return sorted(self.systems, key=lambda row: row.value if self.lower_is_better else -row.value)
 
     @property
     def runs(self) -> int:
@@ -265,7 +266,7 @@ class Comparison(Result):
         resampled = settings.test in ("bootstrap", "randomization")
         margin = margin_of(settings.margin, self.scale) * self.scale.factor
         return (
-            self.metric_name,
+            f"{self.metric_name}{', lower is better' * self.lower_is_better}",
             self.align and f"align {self.align}",
             f"data sets {datasets}" if datasets > 1 else "",
             f"runs {'-'.join(map(str, runs))}" if runs and runs != [1] else "",

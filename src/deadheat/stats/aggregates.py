@@ -168,3 +168,24 @@ def _no_interval(level: float) -> Interval:
 
 def _shown(result: InterquartileMean | Improvement) -> str:
     return f"(no interval: {result.note})" if result.note else str(result.interval)
+
+
+def pass_at_k(attempts_N: Values, correct_N: Values, k: int) -> Values:
+    """The chance that at least one of k attempts is right, by item, without bias (Chen et al. 2021).
+
+    It is 1 - C(n - c, k) / C(n, k) with c of n attempts right: the share of the ways to choose k of them that contain
+    a right one. NaN with fewer than k attempts.
+
+    Examples
+    --------
+    >>> pass_at_k(np.array([4, 4, 4, 1]), np.array([0, 1, 4, 1]), 2)
+    array([0. , 0.5, 1. , nan])
+    """
+    if k < 1:
+        raise InputError(f"pass@{k}; expected at least 1 attempt")
+    attempts_N, wrong_N = np.asarray(attempts_N, float), np.asarray(attempts_N - correct_N, float)
+    chance_N = np.ones(len(attempts_N))  # that all k are wrong
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for i in range(k):
+            chance_N *= np.maximum(wrong_N - i, 0.0) / (attempts_N - i)
+    return np.where(attempts_N < k, np.nan, 1 - chance_N)

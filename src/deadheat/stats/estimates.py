@@ -186,9 +186,30 @@ class RunScores:
         variance = float(scores_R.var(ddof=1)) if runs > 1 else math.nan
         return cls(scores_R, influence_N, counts_RNF.mean(axis=0), variance, shared, is_fixed)
 
+    @classmethod
+    def joined(cls, parts: Sequence[RunScores]) -> RunScores:
+        """The mean over several test sets, each run of the system being one model on all of them.
+
+        Every test set has the same weight, and so its units have weights that are inverse to their number. A run that
+        is good on all test sets is one good run, which averages over independent runs would take for many.
+        """
+        sets, units = len(parts), sum(part.units for part in parts)
+        scores_R = np.mean([part.scores_R for part in parts], axis=0)
+        weights = [units / (sets * part.units) for part in parts]
+        influence_N = np.concatenate([part.influence_N * weight for part, weight in zip(parts, weights, strict=True)])
+        shares = [part.means_NF / max(_sizes(part.means_NF).sum(), 1e-300) / sets for part in parts]
+        variance = float(scores_R.var(ddof=1)) if len(scores_R) > 1 else math.nan
+        shared = math.fsum(part.shared_variance for part in parts) / sets**2
+        return cls(scores_R, influence_N, np.concatenate(shares), variance, shared, all(p.is_fixed for p in parts))
+
     @property
     def runs(self) -> int:
         return len(self.scores_R)
+
+    @property
+    def has_one_run(self) -> bool:
+        """Whether the score is that of one trained model of many that there could be."""
+        return self.runs == 1 and not self.is_fixed
 
     @property
     def units(self) -> int:
@@ -324,7 +345,7 @@ def average(estimates: Sequence[Estimate]) -> Estimate:
     return Estimate(value, math.sqrt(total) / number, freedom)
 
 
-def average_elsewhere(estimates: Sequence[Estimate]) -> Estimate | None:
+def average_elsewhere(estimates: Sequence[Estimate], over_these: Estimate | None = None) -> Estimate | None:
     """The mean over all test sets like these, of which these are a sample; None of a single one.
 
     Its standard error is that of the mean of the values, or that over these test sets if it is greater, on one degree
@@ -332,7 +353,7 @@ def average_elsewhere(estimates: Sequence[Estimate]) -> Estimate | None:
     """
     if len(estimates) < 2:
         return None
-    here, spread = average(estimates), mean_estimate(np.array([item.value for item in estimates]))
+    here, spread = over_these or average(estimates), mean_estimate(np.array([item.value for item in estimates]))
     error = spread.error if math.isnan(here.error) else max(spread.error, here.error)
     freedom = spread.freedom if math.isnan(here.freedom) else min(spread.freedom, here.freedom)
     return Estimate(spread.value, error, freedom)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.files import read_content
+from deadheat.tables.frames import NAME, frame_of, is_frame
 from deadheat.tables.matrix import is_in_range, range_expected
 
 Path = str | os.PathLike[str]
@@ -228,11 +230,15 @@ def _number_form(value: str) -> str:
         return value
 
 
-def read_table(path: Path, content: bytes | None = None) -> Table:
-    """Read CSV, TSV, JSONL or Parquet, plain or compressed; the format is detected from the contents.
+def read_table(path: Path | Any, content: bytes | None = None) -> Table:
+    """Read CSV, TSV, JSONL or Parquet, plain or compressed, detected from the contents; or a DataFrame, as it is.
 
     A stream, which can be read only once, may have been read before: its `content`, decompressed.
     """
+    if isinstance(path, Table):
+        return path
+    if is_frame(path):
+        return _table(NAME, frame_of(path), np.empty(0, np.int64))
     name, raw = os.fspath(path), read_content(path) if content is None else content
     if raw.startswith(PARQUET):
         return _parquet(name, raw)

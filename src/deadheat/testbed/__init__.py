@@ -6,7 +6,8 @@ reproducible.
 """
 
 from deadheat.testbed.corpus import Treebank, documents, generate, treebank
-from deadheat.testbed.files import BUILT_IN_SYSTEMS, DEFAULT_SYSTEMS, built_in, write_testbed
+from deadheat.testbed.evaluations import Benchmark, Model, answers
+from deadheat.testbed.files import BUILT_IN_SYSTEMS, DEFAULT_SYSTEMS, built_in, write_evaluations, write_testbed
 from deadheat.testbed.language import LANGUAGES, Genre, Language
 from deadheat.testbed.simulation import SimulatedSystem, Truth, simulate, truth
 
@@ -14,16 +15,20 @@ __all__ = [
     "BUILT_IN_SYSTEMS",
     "DEFAULT_SYSTEMS",
     "LANGUAGES",
+    "Benchmark",
     "Genre",
     "Language",
+    "Model",
     "SimulatedSystem",
     "Treebank",
     "Truth",
+    "answers",
     "built_in",
     "documents",
     "generate",
     "simulate",
     "treebank",
     "truth",
+    "write_evaluations",
     "write_testbed",
 ]

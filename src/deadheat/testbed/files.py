@@ -13,6 +13,7 @@ from typing import Annotated, TypeAlias
 from deadheat.arguments import Argument, whole_number
 from deadheat.errors import InputError, reason
 from deadheat.testbed.corpus import generate, treebank
+from deadheat.testbed.evaluations import evaluation_files
 from deadheat.testbed.language import LANGUAGES, Language, language_named
 from deadheat.testbed.simulation import SimulatedSystem, Truth, simulate, truth
 
@@ -79,10 +80,7 @@ def write_testbed(
     difficulty of their words.
     """
     chosen = [language_named(language) for language in (LANGUAGES if languages is None else languages)]
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: not a folder; expected a new or an empty one")
-    if folder.exists() and any(folder.iterdir()) and not overwrite:
-        raise InputError(f"{folder}: the folder is not empty; expected a new or an empty one, or --overwrite")
+    _check_folder(folder, overwrite=overwrite)
     for kind, names in (("languages", [item.name for item in chosen]), ("systems", [item.name for item in systems])):
         if not names or len(set(names)) != len(names):
             raise InputError(f"{kind}: {', '.join(names) or 'none'}; expected one or more, each once")
@@ -103,6 +101,22 @@ def write_testbed(
     }
     written.append(_write(folder / "truth.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n"))
     return written
+
+
+def write_evaluations(folder: Path, *, seed: int = 0, overwrite: bool = False) -> list[Path]:
+    """Write answers of simulated models to the items of benchmarks, as a table and as logs, and the true accuracies.
+
+    The files are `items.csv`, `lm_eval/MODEL/samples_TASK_DATE.jsonl`, `inspect/DATE_TASK_MODEL.json` and `truth.json`.
+    """
+    _check_folder(folder, overwrite=overwrite)
+    return [_write(folder / name, text) for name, text in evaluation_files(seed=seed)]
+
+
+def _check_folder(folder: Path, *, overwrite: bool) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: not a folder; expected a new or an empty one")
+    if folder.exists() and any(folder.iterdir()) and not overwrite:
+        raise InputError(f"{folder}: the folder is not empty; expected a new or an empty one, or --overwrite")
 
 
 def _description(system: SimulatedSystem, seeds: Sequence[int]) -> dict[str, object]:

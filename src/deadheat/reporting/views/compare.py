@@ -32,6 +32,7 @@ from deadheat.text import pluralize, slug
 DRAWN = 40  # pairs or systems in a figure
 ROWS = 15  # of a table that is not folded
 SENTENCES, SENTENCE_SYSTEMS = 5, 6  # disputed sentences, and systems under one of them
+TEXT_UNITS = {"sentence", "document", "token", "block"}
 TREES = ("head", "head and relation")  # labels that are drawn as trees
 TEST_MEANINGS = {
     "clustered-t": "Student's t with the jackknife's standard error",
@@ -94,9 +95,13 @@ def _scope(result: Comparison) -> Iterator[m.Words]:
     """What the verdict is about, and where its noise comes from."""
     several = len(result.datasets) > 1
     if several:
+        of_text = set(result.unit.split(" or ")) <= TEXT_UNITS
+        vary = f"other {'texts' if of_text else unit_names(result.unit)}"
+        trained = of_text or result.runs > 1
+        separate = " Runs on different data sets count as separate trainings." if of_text else ""
         yield (
-            "These data sets: would other texts and other runs on the same data sets agree? Data sets like these: "
-            "would other data sets? Runs on different data sets count as separate trainings."
+            f"These data sets: would {vary}{' and other runs' * trained} on the same data sets agree? Data sets like "
+            f"these: would other data sets?{separate}"
         )
     if result.pairs and all(pair.about_runs for pair in result.pairs):
         models = "the verdict over these data sets" if several else "the verdict"
@@ -114,9 +119,10 @@ def _noise(result: Comparison) -> Iterator[m.Text]:
     pair = next((pair for pair in _ranked_pairs(result) if not math.isnan(pair.run_share)), None)
     if pair is None:
         return
-    help_text = "more runs and more text help about equally"
+    text = "text" if set(result.unit.split(" or ")) <= TEXT_UNITS else unit_names(result.unit)
+    help_text = f"more runs and more {text} help about equally"
     if not 0.4 <= pair.run_share <= 0.6:
-        help_text = f"more {'runs' if pair.run_share > 0.6 else 'text'} would help most"
+        help_text = f"more {'runs' if pair.run_share > 0.6 else text} would help most"
     share = m.share(pair.run_share)
     units = unit_names(result.unit)
     words = f"Of the noise in {{}} - {{}}, {{}} comes from the runs and the rest from the {units}: {help_text}."
@@ -130,7 +136,7 @@ def _score_table(result: Comparison, level: str) -> m.Table:
     best = ranked[0].system
     tests = {frozenset((pair.a, pair.b)): MARKS[pair.state(result.settings.alpha)] for pair in result.pairs}
     marks = ["", *(tests.get(frozenset((best, row.system)), m.CIRCLE) for row in ranked[1:])]
-    cells = m.best_cells([row.value for row in ranked], scale.score, marks=marks)
+    cells = m.best_cells([row.value for row in ranked], scale.score, marks=marks, lowest=result.lower_is_better)
     rows: list[m.Row] = [
         (row.system, cell, row.interval.bounds, *(extra.get((row.system, metric)) for metric in metrics))
         for row, cell in zip(ranked, cells, strict=True)
@@ -165,7 +171,8 @@ def _pair_table(result: Comparison, pairs: list[PairwiseTest], level: str) -> m.
         outcome = pair.detectable, _outcome(result, pair)
         rows.append((m.text("{} - {}", pair.a, pair.b), *gap, pair.p, pair.p_corrected, *on, *outcome))
     test = f"{name_of_test(result.test)} on {unit_names(result.unit)}: {result.reason}"
-    caption = f"Differences {'in points, ' if scale.is_percent else ''}first minus second; {test}."
+    order = "by which the first has the lower score" if result.lower_is_better else "first minus second"
+    caption = f"Differences {'in points, ' if scale.is_percent else ''}{order}; {test}."
     caption += " Intervals are widened as p-values are corrected." if len(pairs) > 1 else ""
     caption += " Detectable: the smallest difference that the data show with power 80%."
     if several:

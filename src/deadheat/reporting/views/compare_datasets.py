@@ -21,27 +21,30 @@ LISTED = 45  # pairs whose differences by data set are listed: all of ten system
 def dataset_table(result: Comparison) -> m.Table:
     """Mean scores of the systems on every data set, with their standard deviations over runs, and averages."""
     scale, systems = result.scale, [row.system for row in result.ranked]
-    spread = result.runs > 1
+    spread, lowest = result.runs > 1, result.lower_is_better
     rows: list[m.Row] = []
     for dataset in result.datasets:
         summaries = {row.system: row for row in dataset.systems}
         values = [summaries[name].mean if name in summaries else math.nan for name in systems]
-        best = systems[max(range(len(values)), key=lambda at: -math.inf if math.isnan(values[at]) else values[at])]
-        cells = m.best_cells(values, scale.score, marks=[_mark_on(result, dataset.dataset, best, a) for a in systems])
+        merits = [-value if lowest else value for value in values]
+        best = systems[max(range(len(merits)), key=lambda at: -math.inf if math.isnan(merits[at]) else merits[at])]
+        cells = m.best_cells(
+            values, scale.score, lowest=lowest, marks=[_mark_on(result, dataset.dataset, best, a) for a in systems]
+        )
         if spread:
             cells = [_with_sd(cell, summaries.get(name), scale) for cell, name in zip(cells, systems, strict=True)]
         rows.append((dataset.dataset, *cells))
     means = [row.value for row in result.ranked]
     tests = {frozenset((pair.a, pair.b)): MARKS[pair.state(result.settings.alpha)] for pair in result.pairs}
     marks = ["", *(tests.get(frozenset((systems[0], name)), m.CIRCLE) for name in systems[1:])]
-    rows.append((m.Cell("average", strong=True), *m.best_cells(means, scale.score, marks=marks)))
+    rows.append((m.Cell("average", strong=True), *m.best_cells(means, scale.score, lowest=lowest, marks=marks)))
     what = "Mean (standard deviation over runs)" if spread else "Scores"
     complete = sum(len(dataset.systems) == len(systems) for dataset in result.datasets)
     partly = 0 < complete < len(result.datasets)
     over = f" The average is over {pluralize(complete, 'data set')} with scores of all systems." if partly else ""
     columns = [m.Column("data set"), *m.columns(scale.score, *systems)]
     test = f" ({name_of_test(result.test)}, corrected for all pairs on all data sets)"
-    caption = f"{what} of {result.metric}.{over}"
+    caption = f"{what} of {result.metric}{' (lower is better)' * lowest}.{over}"
     return m.Table(columns, rows, "systems", caption, mark_meanings(test, unit_names(result.unit)))
 
 
