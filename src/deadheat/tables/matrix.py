@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypedDict, Unpack
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,8 @@ def mixed_scales(groups: Iterable[tuple[str, Numbers]], preposition: str) -> tup
     return (f"{which}, and others reach {max(percentages):.6g}; if they are shares, multiply them by 100",)
 
 
-ScoreSource: TypeAlias = str | os.PathLike[str] | ScoreTable | Mapping[str, Mapping[str, float]]
+DataFrame: TypeAlias = Any  # of polars, pandas or pyarrow, a list of rows, or a dictionary of columns
+ScoreSource: TypeAlias = str | os.PathLike[str] | ScoreTable | Mapping[str, Mapping[str, float]] | DataFrame
 
 
 class TableOptions(TypedDict, total=False):
@@ -75,7 +76,7 @@ def open_scores(scores: ScoreSource, metric: str, **options: Unpack[TableOptions
     """Return a table as it is, from the scores of each system by data set, or from a file."""
     if isinstance(scores, ScoreTable):
         return scores
-    if isinstance(scores, Mapping):
+    if isinstance(scores, Mapping) and all(isinstance(by_dataset, Mapping) for by_dataset in scores.values()):
         return score_table(scores, metric=metric, missing=options.get("missing", "refuse"))
     from deadheat.tables.scores import read_score_table
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from deadheat.errors import InputError, NameUnknown
 from deadheat.files import read_content
 from deadheat.tables.frames import NAME, frame_of, is_frame
-from deadheat.tables.matrix import is_in_range, range_expected
+from deadheat.tables.matrix import DataFrame, is_in_range, range_expected
 
-Path = str | os.PathLike[str]
+Path: TypeAlias = str | os.PathLike[str] | DataFrame
 Numbers = NDArray[np.float64]
 Lines = NDArray[np.int64]
 # Names by which columns are recognised, in any case.
@@ -230,7 +230,7 @@ def _number_form(value: str) -> str:
         return value
 
 
-def read_table(path: Path | Any, content: bytes | None = None) -> Table:
+def read_table(path: Path, content: bytes | None = None) -> Table:
     """Read CSV, TSV, JSONL or Parquet, plain or compressed, detected from the contents; or a DataFrame, as it is.
 
     A stream, which can be read only once, may have been read before: its `content`, decompressed.
