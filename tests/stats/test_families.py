@@ -46,8 +46,8 @@ def test_a_family_is_each_of_its_estimates_alone(method: str, alpha: float) -> N
         bounded, np.stack([np.maximum(family.low_P, -0.25), np.minimum(family.high_P, 0.25)]).T
     )
     odd = np.arange(len(CASES)) % 2 == 1
-    table = np.array([(item.value, item.error, item.freedom) for item in CASES])
-    some = Family.of_arrays(*table.T, method, alpha, shown=odd)
+    values, errors, freedom = np.array([(item.value, item.error, item.freedom) for item in CASES]).T
+    some = Family.of_arrays(values, errors, freedom, method, alpha, shown=odd)
     np.testing.assert_array_equal(some.low_P, np.where(odd, family.low_P, math.nan))
     np.testing.assert_array_equal(some.detectable_P, np.where(odd, family.detectable_P, math.nan))
 

@@ -13,7 +13,7 @@ from deadheat.kernels import lookahead as kernels
 from deadheat.systems import perceptron as module
 from deadheat.systems.features import Encoder, Templates, training_tags
 from deadheat.systems.perceptron import Learner, Lookahead, TaggerWeights, Triples, epoch_orders
-from deadheat.systems.system import SYSTEMS
+from deadheat.systems.system import SYSTEMS, Model
 from deadheat.testbed import generate
 
 Weights = Counter[tuple[int, ...]]
@@ -87,7 +87,7 @@ def as_arrays(encoder: Encoder, weights: dict[tuple[int, ...], float]) -> Tagger
             case (2, x, y, z):
                 triples[x, y, z] = weight
     # A number for every triple that has a weight, the sum of that of its pair and its own.
-    numbers = [kernels.key_of(*triple, tags) for triple in triples]
+    numbers = [kernels.key_of(x, y, z, tags) for x, y, z in triples]
     table = Triples.empty(1 << max(4, (2 * len(numbers)).bit_length()), pairs.ravel().copy())
     slots = np.empty(len(numbers), np.int64)
     kernels.insert_keys(np.array(numbers, np.int64), table.keys, slots)
@@ -200,7 +200,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others() -> None:
 
 def test_room_for_weights_grows_and_changes_none(monkeypatch: pytest.MonkeyPatch) -> None:
     text = read(text=generate("velani", sentences=60, seed=3))
-    roomy, tight = [], []
+    roomy, tight = list[Model](), list[Model]()
     for models, size in ((roomy, 1 << 16), (tight, 2)):
         monkeypatch.setattr(module, "FIRST_TRIPLES", size)
         models.append(SYSTEMS.make("lookahead").train(text, None, 1))

@@ -18,7 +18,7 @@ import numpy as np
 from deadheat.kernels.native import helper, kernel
 from deadheat.kernels.perceptron import CLOCK, USED, shift, update_features
 
-LANES = 8
+LANES = 8  # numbers that processors add at a time
 LOWEST = np.float32(-3.0e38)
 TRIPLES = 2  # what `state` counts, too
 MULTIPLIER, SHIFT = 33554393, 20  # of hashes; a product with a key stays below 2^63
@@ -94,49 +94,21 @@ def add_up(level, ahead, score, weight, after):
 
 
 @helper
-def raise_by_four(z, level, ahead, scores_at, bounds, tags, stride, scores, follows, source, target):
-    """For all tags y at once: the best that may follow if z and the next three tags may, or what did already."""
-    size = np.uint64(stride)
-    z1, z2, z3, z4 = z, min(z + 1, tags - 1), min(z + 2, tags - 1), min(z + 3, tags - 1)
-    score1, score2 = scores[scores_at + z1], scores[scores_at + z2]
-    score3, score4 = scores[scores_at + z3], scores[scores_at + z4]
-    after1, after2, after3, after4 = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
-    if level < ahead:
-        to = (level + 1) * stride
-        after1, after2, after3, after4 = follows[to + z1], follows[to + z2], follows[to + z3], follows[to + z4]
-    if level >= 2:  # the order of `add_up`
-        score1, score2, score3, score4 = score1 + after1, score2 + after2, score3 + after3, score4 + after4
-        after1, after2, after3, after4 = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
-    base1, base2, base3, base4 = np.uint64(z1) * size, np.uint64(z2) * size, np.uint64(z3) * size, np.uint64(z4) * size
-    begin, end = np.uint64(source), np.uint64(target)
-    for y in range(size):
-        value = follows[begin + y]
-        value1 = (score1 + bounds[base1 + y]) + after1
-        value2 = (score2 + bounds[base2 + y]) + after2
-        value3 = (score3 + bounds[base3 + y]) + after3
-        value4 = (score4 + bounds[base4 + y]) + after4
-        value1 = value1 if value1 > value2 else value2
-        value3 = value3 if value3 > value4 else value4
-        value1 = value1 if value1 > value3 else value3
-        follows[end + y] = value if value > value1 else value1
-
-
-@helper
 def bound_levels(word, ahead, depth, tags, stride, bounds, scores, follows):
-    """Fill `follows[level * stride + y]`: no more than this follows a tag y from the level-th word ahead on.
-
-    The largest so far goes back and forth between two rows: a store that may leave a place as it is becomes a
-    conditional one, which is slow. Row 0 is the spare one.
-    """
-    steps = (tags + 3) // 4
+    """Fill `follows[level * stride + y]`: no more than this follows a tag y from the level-th word ahead on."""
+    size = np.uint64(stride)
     for level in range(ahead, 0, -1):
-        at = level * stride
-        follows[:stride] = LOWEST
-        follows[at : at + stride] = LOWEST
-        scores_at = place_of_scores(word + level, depth, stride)
-        for step in range(steps):
-            source, target = (0, at) if (steps - step) % 2 == 1 else (at, 0)
-            raise_by_four(4 * step, level, ahead, scores_at, bounds, tags, stride, scores, follows, source, target)
+        row, scores_at = level * stride, place_of_scores(word + level, depth, stride)
+        follows[row : row + stride] = LOWEST
+        begin = np.uint64(row)
+        for z in range(tags):
+            score, after = scores[scores_at + z], follows[row + stride + z] if level < ahead else np.float32(0.0)
+            if level >= 2:  # the order of `add_up`
+                score, after = score + after, np.float32(0.0)
+            base = np.uint64(z) * size
+            for y in range(size):
+                value, best = (score + bounds[base + y]) + after, follows[begin + y]
+                follows[begin + y] = best if best > value else value
 
 
 @helper

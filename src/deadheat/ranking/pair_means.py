@@ -49,9 +49,11 @@ def selected_pairs(scores: IntegerScores, order: Sequence[int], *, alpha: float,
     family = Family.of_arrays(means_P, errors_P, freedom_P, correction, alpha, shown=shown)
     result = []
     for (first, second), at in zip(pairs, places, strict=True):
-        columns = means_P, family.low_P, family.high_P, family.corrected_P, family.detectable_P
+        low, high, p, detectable = (
+            float(column[at]) for column in (family.low_P, family.high_P, family.corrected_P, family.detectable_P)
+        )
         ahead = int((ranked_SD[first] > ranked_SD[second]).sum())
-        result.append(PairMean(first, second, *(float(column[at]) for column in columns), ahead))
+        result.append(PairMean(first, second, float(means_P[at]), low, high, p, detectable, ahead))
     return result
 
 

@@ -38,7 +38,8 @@ class Family:
     ) -> Family:
         """From all estimates, and the p-values of other tests if those decide."""
         table = np.array([(item.value, item.error, item.freedom) for item in estimates]).reshape(-1, 3)
-        return cls.of_arrays(*table.T, correction, alpha, p_values=p_values)
+        values_P, errors_P, freedom_P = table.T
+        return cls.of_arrays(values_P, errors_P, freedom_P, correction, alpha, p_values=p_values)
 
     @classmethod
     def of_arrays(

@@ -26,7 +26,7 @@ from deadheat.systems.system import SYSTEMS, System, check_at_least
 Weights: TypeAlias = NDArray[np.float32]
 Floats: TypeAlias = NDArray[np.float64]
 
-MAX_TAGS = {2: 500, 3: 150}  # of Viterbi, by order: every tag pair or triple has a weight
+MAX_TAGS = {2: 5000, 3: 150}  # of Viterbi, by order: every tag pair or triple has a weight
 MAX_TAGS_AHEAD = 5000  # every tag pair has a weight
 FIRST_TRIPLES = 1 << 12  # that there is room for at first
 LOOKAHEAD_TEMPLATES = Templates(
@@ -271,7 +271,7 @@ def perceptron(
             learner.learn(sentences)
         return learner.tagger()
 
-    return System("perceptron.v1", train, seeded=shuffle, tuned=True)
+    return System("perceptron.v1", train, seeded=shuffle, tuned=True, most_labels=MAX_TAGS[order])
 
 
 @SYSTEMS.add("lookahead.v1")
@@ -300,7 +300,7 @@ def lookahead(*, column: str = "upos", depth: int = 2, epochs: int = 7, margin: 
             learner.learn(sentences)
         return learner.tagger()
 
-    return System("lookahead.v1", train)
+    return System("lookahead.v1", train, most_labels=MAX_TAGS_AHEAD)
 
 
 def _best_epoch(learner: Learner, orders: Iterator[Indices], tune: Corpus, patience: int) -> PerceptronTagger:
