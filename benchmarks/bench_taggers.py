@@ -25,7 +25,7 @@ PASSES = {  # over the training text
     "perceptron.v1": 10,
     "perceptron.v1(order=3)": 10,
     "lookahead.v1": 7,
-    "loglinear.v1": 60,
+    "loglinear.v2": 120,
 }
 
 

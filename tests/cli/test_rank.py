@@ -68,7 +68,7 @@ def test_json_has_the_fields_that_the_page_promises(
     }  # fmt: skip
     assert set(found["systems"][0]["possible_best"]) == {"rank", "bound", "subset"}
     assert set(found["pairs"][0]) == {"better", "worse", "ahead", "behind", "tied", "exact"}
-    assert set(found["pairs"][0]["exact"]) == {"above", "level", "below", "total"}
+    assert set(found["pairs"][0]["exact"]) == {"above", "level", "below", "total", "undecided"}
     assert set(found["tau"]) == {
         "mean", "sd", "min", "lower_quartile", "median", "upper_quartile", "max", "undefined",
     }  # fmt: skip

@@ -169,3 +169,16 @@ def test_wrong_questions_are_refused() -> None:
         rank({"a": {"x": 1.0}})
     with pytest.raises(InputError, match="expected a file with a column of metrics"):
         rank(TABLE, samples=10, metrics=["las"])
+
+
+def test_means_of_many_digits_are_counted_and_what_stays_undecided_is_noted() -> None:
+    rng = np.random.default_rng(5)
+    means = {f"s{i}": {f"d{j}": float(rng.normal(80, 2, 5).mean()) for j in range(47)} for i in range(3)}
+    found = rank(means, samples=2000, exact=True)
+    (note,) = (note for note in found.notes if "undecided" in note)
+    assert note.startswith("the order of some pairs is undecided on up to 0.0")
+    for pair in found.pairs:
+        assert pair.exact is not None
+        assert pair.exact.undecided < 1e-3 * pair.exact.total
+        assert pair.shares[0] == pytest.approx(pair.ahead, abs=0.05)
+    assert all(row.possible_best is not None and row.possible_best.proved for row in found.systems)

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import gzip
 import io
-from itertools import permutations, product
+import time
+from itertools import combinations, permutations, product
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,8 @@ from scipy import stats
 from deadheat.errors import InputError
 from deadheat.questions.compare_scores import compare_scores
 from deadheat.results.verdict import State
+from deadheat.stats.corrections import correct, decision_levels
+from deadheat.stats.estimates import mean_estimate
 from deadheat.tables.scores import read_score_table
 
 TABLE = {
@@ -207,3 +210,35 @@ def test_a_table_in_latex_is_on_its_own_scale() -> None:
 def test_an_unknown_way_with_missing_scores_is_refused() -> None:
     with pytest.raises(InputError, match="did you mean 'drop'"):
         compare_scores(TABLE, missing="dropp")
+
+
+@pytest.mark.parametrize("correction", ["holm", "bh", "none"])
+def test_all_pairs_together_are_the_same_as_one_at_a_time(correction: str) -> None:
+    rng = np.random.default_rng(4)
+    scores = np.round(rng.normal(80, 3, (12, 9)) + np.linspace(0, 4, 12)[:, None], 2)
+    scores[3], scores[4] = scores[2], scores[2] - 0.5  # no difference, and always the same
+    table = {f"s{i}": {f"d{j}": float(score) for j, score in enumerate(row)} for i, row in enumerate(scores)}
+    result = compare_scores(table, correction=correction)
+    estimates = [mean_estimate(scores[i] - scores[j]) for i, j in combinations(range(12), 2)]
+    p_values = [estimate.p for estimate in estimates]
+    levels = decision_levels(p_values, correction, 0.05).tolist()
+    for pair, estimate, p, corrected, level in zip(
+        result.pairs, estimates, p_values, correct(p_values, correction).tolist(), levels, strict=True
+    ):
+        interval = estimate.interval(1 - level)
+        expected = (*interval.bounds, p, corrected, estimate.detectable(level))
+        found = (*pair.interval.bounds, pair.p, pair.p_corrected, pair.detectable)
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.slow
+def test_a_thousand_systems_are_compared_and_shown_in_less_than_a_minute() -> None:
+    rng = np.random.default_rng(5)
+    scores = np.round(rng.normal(75, 8, 82) + rng.normal(0, 3, (1000, 1)) + rng.normal(0, 1.5, (1000, 82)), 2)
+    table = {f"s{i}": {f"d{j}": float(score) for j, score in enumerate(row)} for i, row in enumerate(scores)}
+    started = time.process_time()
+    result = compare_scores(table)
+    text = str(result)
+    assert time.process_time() - started < 60
+    assert len(result.pairs) == 499_500
+    assert len(text) < 500_000

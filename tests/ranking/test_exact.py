@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat.errors import InputError
+from deadheat.ranking import exact
 from deadheat.ranking.exact import NEARLY_ONE, SubsetCounts, count_sums, extreme_rank, extreme_ranks, positive_rows
 from deadheat.ranking.integers import IntegerScores, integer_scores
 from deadheat.ranking.subsets import every_subset, free, rank_over_subsets
@@ -56,10 +57,40 @@ def test_numbers_beyond_floating_point_are_marked_as_inexact_and_are_nearly_righ
     assert result.above / result.total == pytest.approx(float(expected), rel=1e-12)
 
 
-def test_scores_too_fine_to_count_are_refused() -> None:
-    rng = np.random.default_rng(0)
-    with pytest.raises(InputError, match="expected scores of fewer digits"):
-        count_sums(rng.integers(-(10**9), 10**9, 60), 20)
+@settings(max_examples=150)
+@given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=10), st.integers(-(10**6), 10**6), st.data())
+def test_counts_on_a_grid_are_bounds_of_the_counts_of_all(
+    values: list[int], threshold: int, data: st.DataObject
+) -> None:
+    size = data.draw(st.integers(1, len(values)))
+    sums = [sum(values[position] for position in subset) for subset in all_subsets(len(values), size)]
+    threshold = data.draw(st.sampled_from([threshold, sums[0]]))  # a tie, too
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exact, "MOST_CELLS", 500)
+        patch.setattr(exact, "GRID_CELLS", 300)
+        result = count_sums(np.array(values), size, threshold=threshold)
+    above, level = sum(item > threshold for item in sums), sums.count(threshold)
+    for least, count in ((result.above, above), (result.level, level), (result.below, len(sums) - above - level)):
+        assert least <= count <= least + result.undecided
+    assert result.above + result.level + result.below + result.undecided == result.total == len(sums)
+
+
+def test_scores_of_many_digits_are_counted_with_few_undecided() -> None:
+    values = np.random.default_rng(0).integers(-(10**9), 10**9, 18)
+    sums = [int(values[subset].sum()) for subset in all_subsets(18, 7)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exact, "MOST_CELLS", 1 << 20)
+        patch.setattr(exact, "GRID_CELLS", 1 << 18)
+        result = count_sums(values, 7)
+    assert result.level == 0
+    assert result.undecided < 1e-3 * result.total
+    assert 0 <= sum(item > 0 for item in sums) - result.above <= result.undecided
+
+
+def test_many_fine_scores_over_many_data_sets_are_counted() -> None:
+    result = count_sums(np.random.default_rng(0).integers(-(10**9), 10**9, 60), 20)
+    assert result.undecided < 1e-3 * result.total
+    assert min(result.above, result.below) > 0
 
 
 @pytest.mark.parametrize(("systems", "datasets", "size"), [(3, 5, 2), (5, 7, 3), (4, 8, 5), (6, 6, 6)])

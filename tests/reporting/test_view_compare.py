@@ -220,3 +220,14 @@ def test_a_sentence_shows_the_first_of_many_systems() -> None:
     noisy |= {f"t{i}": tagged(["NNN"] * i + rows[i:]) for i in range(1, 5)}
     result = compare(tagged(rows), noisy, resamples=50)
     assert f"Each sentence shows the first {SENTENCE_SYSTEMS} of 7 systems." in texts(view(result))
+
+
+def test_tables_of_very_many_pairs_are_cut_and_say_so() -> None:
+    table = {f"s{i}": {f"d{j}": 70.0 + i / 10 + (i * j) % 7 for j in range(5)} for i in range(50)}
+    result = compare_scores(table)
+    (pairs,) = (block for block in tables(list(view(result))) if block.name == "pairs")
+    assert len(pairs.rows) == 1000
+    assert "The first 1,000 of 1,225 pairs." in str(pairs.caption)
+    best = result.ranked[0].system
+    assert all(best in str(row[0]) for row in pairs.rows[:49])
+    assert len(result.pairs) == 1225

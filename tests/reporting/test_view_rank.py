@@ -207,3 +207,9 @@ def test_the_shared_task_as_published(shared_data: Path) -> None:
     assert "But the first system stays first most often by las" in str(found)
     table = check(found.to_latex()).tables[1]
     assert (table[1][0], table[1][2]) == ("HIT-SCIR (Harbin)", "75.84")  # as published by the shared task
+
+
+def test_a_table_of_very_many_pairs_is_cut_and_says_so() -> None:
+    table = {f"s{i}": {f"d{j}": 70.0 + i / 10 + (i * j) % 7 for j in range(5)} for i in range(50)}
+    cut = [block for block in tables(rank(table)) if str(block.caption) == "The first 1,000 of 1,225 pairs."]
+    assert [len(block.rows) for block in cut] == [1000]

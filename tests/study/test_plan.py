@@ -20,6 +20,7 @@ from deadheat.study.plan import plan as plan_module
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
+from deadheat.systems.perceptron import MAX_TAGS
 from tests.study.study_cases import corpus_text, in_this_process, study_file
 
 
@@ -326,3 +327,14 @@ def test_a_hypothesis_is_about_systems_and_a_metric_of_the_study(study: Path) ->
     ]
     [fault] = faults(study, "systems.0.column=xpos")
     assert "the first metric of one system does not score both unigram and majority" in fault
+
+
+def test_more_labels_than_a_system_can_learn_are_refused_before_anything_runs(
+    study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(MAX_TAGS, 2, 1)
+    messages = faults(study, 'systems=[{name="perceptron"}]')
+    assert messages
+    for message in messages:
+        assert "column 'upos' has " in message
+        assert message.endswith("labels in train; perceptron.v1 expected 1 at most")

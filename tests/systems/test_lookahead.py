@@ -1,5 +1,6 @@
 """Lookahead: search and learning against a plain recursion over all leaves, and real accuracy."""
 
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -11,8 +12,8 @@ from deadheat.errors import InputError
 from deadheat.kernels import lookahead as kernels
 from deadheat.systems import perceptron as module
 from deadheat.systems.features import Encoder, Templates, training_tags
-from deadheat.systems.perceptron import Learner, Lookahead, TaggerWeights, epoch_orders
-from deadheat.systems.system import SYSTEMS
+from deadheat.systems.perceptron import Learner, Lookahead, TaggerWeights, Triples, epoch_orders
+from deadheat.systems.system import SYSTEMS, Model
 from deadheat.testbed import generate
 
 Weights = Counter[tuple[int, ...]]
@@ -75,16 +76,34 @@ def as_arrays(encoder: Encoder, weights: dict[tuple[int, ...], float]) -> Tagger
     tags = len(encoder.tags)
     stride = Lookahead(0).stride(tags)
     features = np.zeros((encoder.index.size, stride), np.float32)
-    moves = np.zeros((tags, tags + 1, stride), np.float32)  # z, x, y
+    pairs = np.zeros((tags, stride), np.float32)  # z, y
+    triples: dict[tuple[int, ...], float] = {}
     for key, weight in weights.items():
         match key:
             case (row, tag):
                 features[row, tag] += weight
             case (1, y, z):
-                moves[z, :, y] += weight
+                pairs[z, y] += weight
             case (2, x, y, z):
-                moves[z, x, y] += weight
-    return TaggerWeights(np.arange(encoder.index.size, dtype=np.int32), features.ravel(), moves.ravel())
+                triples[x, y, z] = weight
+    # A number for every triple that has a weight, the sum of that of its pair and its own.
+    numbers = [kernels.key_of(x, y, z, tags) for x, y, z in triples]
+    table = Triples.empty(1 << max(4, (2 * len(numbers)).bit_length()), pairs.ravel().copy())
+    slots = np.empty(len(numbers), np.int64)
+    kernels.insert_keys(np.array(numbers, np.int64), table.keys, slots)
+    for slot, ((_, y, z), weight) in zip(slots.tolist(), triples.items(), strict=True):
+        table.weights[slot] = pairs[z, y] + weight
+        table.bounds[z * stride + y] = max(table.bounds[z * stride + y], table.weights[slot])
+    return TaggerWeights(np.arange(encoder.index.size, dtype=np.int32), features.ravel(), pairs.ravel(), table)
+
+
+def moves_of(weights: TaggerWeights, tags: int) -> np.ndarray:
+    """The weight of every tag z after every two tags x, y."""
+    triples, stride = weights.triples, Lookahead(0).stride(tags)
+    assert triples is not None
+    model = (weights.moves, triples.bounds, triples.keys, triples.weights, 0)
+    before = range(tags + 1)
+    return np.array([kernels.move(x, y, z, tags, stride, model) for x in before for y in before for z in range(tags)])
 
 
 @pytest.mark.parametrize("depth", [0, 1, 2, 3, 4])
@@ -131,7 +150,10 @@ def test_learning_is_the_algorithm_written_out(corpus: Corpus, encoder: Encoder,
     averaged = learner.tagger().weights
     features = averaged.features.reshape(-1, Lookahead(0).stride(tags))[averaged.slots]
     np.testing.assert_allclose(features.ravel(), expected.features, rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(averaged.moves, expected.moves, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(moves_of(averaged, tags), moves_of(expected, tags), rtol=1e-5, atol=1e-5)
+    assert averaged.triples is not None
+    at_least = averaged.triples.bounds.reshape(tags, -1)[:, : tags + 1].T  # y, z
+    assert (moves_of(averaged, tags).reshape(tags + 1, tags + 1, tags) <= at_least).all()
 
 
 def _visit(plain: Plain, word: int, last: int, before: tuple[int, int], right: int, margin: int) -> bool:
@@ -150,13 +172,16 @@ def _visit(plain: Plain, word: int, last: int, before: tuple[int, int], right: i
 def test_the_kernels_find_the_same_in_plain_python(corpus: Corpus, depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
     system = SYSTEMS.make("lookahead", column="tag", depth=depth, epochs=2)
     native = system.train(corpus, None, 4)
-    for name in ("learn_ahead", "tag_ahead"):
+    for name in ("learn_ahead", "tag_ahead", "insert_keys"):
         monkeypatch.setattr(module, name, getattr(kernels, name).python)
     plain = system.train(corpus, None, 4)
     assert isinstance(native, module.PerceptronTagger)
     assert isinstance(plain, module.PerceptronTagger)
     assert plain.weights.features.tobytes() == native.weights.features.tobytes()
     assert plain.weights.moves.tobytes() == native.weights.moves.tobytes()
+    assert plain.weights.triples is not None
+    assert native.weights.triples is not None
+    assert plain.weights.triples.weights.tobytes() == native.weights.triples.weights.tobytes()
     assert plain.predict(corpus).column("tag").strings() == native.predict(corpus).column("tag").strings()
 
 
@@ -166,10 +191,38 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others() -> None:
     def weights(seed: int) -> bytes:
         model = SYSTEMS.make("lookahead").train(text, None, seed)
         assert isinstance(model, module.PerceptronTagger)
-        return model.weights.features.tobytes() + model.weights.moves.tobytes()
+        assert model.weights.triples is not None
+        return model.weights.features.tobytes() + model.weights.triples.weights.tobytes()
 
     assert weights(1) == weights(1)
     assert weights(1) != weights(2)
+
+
+def test_room_for_weights_grows_and_changes_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = read(text=generate("velani", sentences=60, seed=3))
+    roomy, tight = list[Model](), list[Model]()
+    for models, size in ((roomy, 1 << 16), (tight, 2)):
+        monkeypatch.setattr(module, "FIRST_TRIPLES", size)
+        models.append(SYSTEMS.make("lookahead").train(text, None, 1))
+    one, other = roomy[0], tight[0]
+    assert isinstance(one, module.PerceptronTagger)
+    assert isinstance(other, module.PerceptronTagger)
+    assert one.weights.features.tobytes() == other.weights.features.tobytes()
+    tags = len(one.encoder.tags)
+    np.testing.assert_array_equal(moves_of(one.weights, tags), moves_of(other.weights, tags))
+
+
+def test_hundreds_of_labels_are_learned_and_hardly_slower() -> None:
+    """Every word has its own suffix, and every suffix its label."""
+    rng = np.random.default_rng(0)
+    words = [f"{''.join(rng.choice(list('klmnop'), 3))}q{number}" for number in rng.integers(0, 400, 4000)]
+    lines = [" ".join(f"{word}_L{word.split('q')[1]}" for word in words[at : at + 8]) for at in range(0, 4000, 8)]
+    train, test = (read(text="\n".join(half) + "\n", format="tagged") for half in (lines[:400], lines[400:]))
+    started = time.process_time()
+    model = SYSTEMS.make("lookahead", column="tag").train(train, None, 0)
+    found, gold = model.predict(test).column("tag").strings(), test.column("tag").strings()
+    assert time.process_time() - started < 60  # every leaf for every word would take many minutes
+    assert np.mean([a == b for a, b in zip(found, gold, strict=True)]) > 0.9
 
 
 def test_one_label_is_learned_without_a_rival() -> None:

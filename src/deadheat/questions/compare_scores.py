@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from deadheat.results.compare import Comparison, PairwiseSettings
 from deadheat.results.format import Scale
 from deadheat.results.score import Score
 from deadheat.stats.estimates import mean_estimate
+from deadheat.stats.families import mean_estimates
 from deadheat.stats.paired import CLUSTERED_T
 from deadheat.tables.matrix import ScoreSource, ScoreTable, open_scores
 from deadheat.text import pluralize
@@ -89,8 +90,8 @@ def _pairs(table: ScoreTable, settings: PairwiseSettings) -> tuple[list[PairEsti
         notes = ()
     elif len(table.datasets) < 2:
         raise InputError("1 data set; expected at least two to compare systems")
-    for i, j in combinations(range(len(means)), 2):
-        estimate = mean_estimate(table.scores_SD[i] - table.scores_SD[j])
+    rows = (mean_estimates(row_D - table.scores_SD[i + 1 :]) for i, row_D in enumerate(table.scores_SD[:-1]))
+    for (i, j), estimate in zip(combinations(range(len(means)), 2), chain.from_iterable(rows), strict=True):
         named = None
         if settings.test != CLUSTERED_T:
             first, second = (_as_counts(whole_SD[at], unit) for at in (i, j))

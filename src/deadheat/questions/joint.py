@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 
@@ -20,10 +20,11 @@ from deadheat.results.compare import (
     RunSummary,
 )
 from deadheat.results.format import PERCENT, Scale
-from deadheat.results.verdict import TARGET_POWER, Claim, Evidence, Verdict, margin_of
-from deadheat.stats.corrections import correct_defined, decision_levels, partial_conjunction, tied_with_best
+from deadheat.results.verdict import Claim, Evidence, Verdict, margin_of
+from deadheat.stats.corrections import partial_conjunction, tied_with_best
 from deadheat.stats.estimates import Estimate, RunScores, RunsEstimate, average, average_elsewhere, run_share
-from deadheat.stats.intervals import Interval, Value
+from deadheat.stats.families import Family
+from deadheat.stats.intervals import Value
 
 ALL_PAIRS = 3  # systems up to which all pairs are claims; of more, those with the best
 DESIGN_SYSTEMS = 5  # that the design effect is computed from
@@ -189,62 +190,55 @@ def corrected_pairs(
     if alone and len(pairs) > 1:
         rest = [pair for pair in pairs if pair not in alone]
         return (*corrected_pairs(alone, settings, scale=scale), *corrected_pairs(rest, settings, scale=scale))
-    alpha, correction = settings.alpha, settings.correction
-    p = [pair.here.p if pair.named is None else pair.named[0] for pair in pairs]
-    here = _Family(p, [pair.here for pair in pairs], settings, scale)
+    alpha, correction, most = settings.alpha, settings.correction, 1.0 if scale.is_percent else math.inf
+    named = None if all(pair.named is None for pair in pairs) else [_p_value(pair) for pair in pairs]
+    here = Family.of([pair.here for pair in pairs], correction, alpha, p_values=named)
     others = [pair.elsewhere or Estimate(math.nan, math.nan, math.nan) for pair in pairs]
-    elsewhere = _Family([other.p for other in others], others, settings, scale)
+    elsewhere = Family.of(others, correction, alpha)
     single = [item for pair in pairs for item in pair.by_dataset.values()]
-    on_datasets = _Family([item.p for item in single], single, settings, scale)
-    margin, tests, at = margin_of(settings.margin, scale), [], 0
+    on_datasets = Family.of(single, correction, alpha)
+    rows = (
+        PairOnDataset(name, item.value, *numbers)
+        for (name, item), *numbers in zip(
+            (row for pair in pairs for row in pair.by_dataset.items()),
+            on_datasets.intervals(most),
+            on_datasets.p_P.tolist(),
+            on_datasets.corrected_P.tolist(),
+            strict=True,
+        )
+    )
+    far = map(PairElsewhere, elsewhere.intervals(most), *_columns(elsewhere))
+    margin, tests = margin_of(settings.margin, scale), []
     level = alpha if correction == "none" else alpha / max(1, len(pairs))
-    for i, pair in enumerate(pairs):
-        gap = pair.scores[0] - pair.scores[1]
-        rows = []
-        for name in pair.by_dataset:
-            rows.append(
-                PairOnDataset(name, single[at].value, on_datasets.interval(at), single[at].p, on_datasets.corrected[at])
-            )
-            at += 1
-        in_favour = [row.p if row.difference * gap > 0 else 1.0 for row in rows if not math.isnan(row.p)]
-        far = PairElsewhere(elsewhere.interval(i), others[i].p, elsewhere.corrected[i], elsewhere.detectable(i))
-        reduction = error_reduction(*sorted(pair.scores)) if scale.is_percent else math.nan
+    columns = zip(here.intervals(most), *_columns(here), far, strict=True)
+    for pair, (interval, p, corrected, detectable, other) in zip(pairs, columns, strict=True):
+        gap, by_dataset = pair.scores[0] - pair.scores[1], tuple(islice(rows, len(pair.by_dataset)))
+        in_favour = [row.p if row.difference * gap > 0 else 1.0 for row in by_dataset if not math.isnan(row.p)]
         tests.append(
             PairwiseTest(
-                *(pair.a, pair.b, settings.test, gap, here.interval(i), p[i], here.corrected[i]),
+                *(pair.a, pair.b, settings.test, gap, interval, p, corrected),
                 direction=gap if pair.named is None else pair.named[1],
-                error_reduction=reduction,
+                error_reduction=error_reduction(*sorted(pair.scores)) if scale.is_percent else math.nan,
                 odds_ratio=pair.odds_ratio,
                 margin=margin,
-                detectable=here.detectable(i),
+                detectable=detectable,
                 possible=1 - min(pair.scores) if scale.is_percent else math.inf,
                 run_share=pair.run_share,
                 about_runs=pair.about_runs,
-                elsewhere=far if pair.elsewhere else None,
-                by_dataset=tuple(rows),
-                shown_on=partial_conjunction(in_favour, level),
+                elsewhere=other if pair.elsewhere else None,
+                by_dataset=by_dataset,
+                shown_on=partial_conjunction(in_favour, level) if in_favour else 0,
             )
         )
     return tuple(tests)
 
 
-class _Family:
-    """Tests that are corrected together."""
+def _columns(family: Family) -> tuple[list[float], list[float], list[float]]:
+    return family.p_P.tolist(), family.corrected_P.tolist(), family.detectable_P.tolist()
 
-    def __init__(
-        self, p_values: Sequence[float], estimates: Sequence[Estimate], settings: PairwiseSettings, scale: Scale
-    ) -> None:
-        self.corrected: list[float] = correct_defined(p_values, settings.correction).tolist()
-        levels = decision_levels(p_values, settings.correction, settings.alpha)
-        self._levels = np.where(np.isnan(levels), settings.alpha, levels).tolist()
-        self._estimates, self._most = estimates, 1.0 if scale.is_percent else math.inf
 
-    def interval(self, i: int) -> Interval:
-        interval = self._estimates[i].interval(1 - self._levels[i])
-        return replace(interval, low=max(interval.low, -self._most), high=min(interval.high, self._most))
-
-    def detectable(self, i: int) -> float:
-        return self._estimates[i].detectable(self._levels[i], TARGET_POWER)
+def _p_value(pair: PairEstimates) -> float:
+    return pair.here.p if pair.named is None else pair.named[0]
 
 
 def shown_pairs(
@@ -285,11 +279,11 @@ def joint_verdict(
     """
     order = sorted(scores, key=lambda name: -scores[name])
     position = {name: at for at, name in enumerate(order)}
-    chosen = sorted(pairs, key=lambda pair: sorted((position[pair.a], position[pair.b])))
+    chosen, claims = list(pairs), []
     if len(order) > ALL_PAIRS and len(pairs) == len(order) * (len(order) - 1) // 2:
         planned = set(settings.planned or ())
-        chosen = [pair for pair in chosen if order[0] in (pair.a, pair.b) or {pair.a, pair.b} == planned]
-    claims = []
+        chosen = [pair for pair in pairs if order[0] in (pair.a, pair.b) or {pair.a, pair.b} == planned]
+    chosen.sort(key=lambda pair: sorted((position[pair.a], position[pair.b])))
     for pair in chosen:
         ahead = pair if (pair.difference, -position[pair.a]) >= (0, -position[pair.b]) else pair.turned()
         evidence = _evidence(ahead, source, units, settings.alpha)

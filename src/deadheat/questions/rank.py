@@ -167,12 +167,13 @@ def rank(  # noqa: PLR0913 (the options of the command)
     rng = np.random.default_rng(seed)
     ranks = rank_over_subsets(integers, design, samples=samples, rng=rng)
     order: list[int] = np.argsort(-integers.sums_S, kind="stable").tolist()
+    pairs = _pairs(table, integers, ranks, order, exact=exact)
     extremes = extreme_ranks(integers, design.size, sampled=ranks, time_limit=time_limit) if exact else None
     examine = partial(find_anomalies, ranks, integers, datasets=table.datasets, attributes=attributes, rng=rng)
     return Ranking(
         metric=table.metric,
         systems=_systems(table, integers, ranks, order, extremes),
-        pairs=_pairs(table, integers, ranks, order, exact=exact),
+        pairs=pairs,
         tau=ranks.tau,
         datasets=len(table.datasets),
         subset_size=design.size,
@@ -192,7 +193,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
         if representative is None
         else find_representative(integers, table.datasets, representative, rng=rng, time_limit=time_limit),
         metrics=tuple(metric_stability(name, integer_scores(other.scores_SD), ranks) for name, other in tables.items()),
-        notes=_notes(table, integers, ranks, named),
+        notes=_notes(table, integers, ranks, named, pairs),
     )
 
 
@@ -330,7 +331,11 @@ def _tables(scores: ScoreSource, metrics: Sequence[str], options: TableOptions) 
 
 
 def _notes(
-    table: ScoreTable, integers: IntegerScores, ranks: SubsetRanks, named: Sequence[NamedSubset]
+    table: ScoreTable,
+    integers: IntegerScores,
+    ranks: SubsetRanks,
+    named: Sequence[NamedSubset],
+    pairs: Sequence[PairOrder],
 ) -> tuple[str, ...]:
     notes = [*table.scale_notes]
     notes += [
@@ -340,6 +345,10 @@ def _notes(
         notes.append(f"{pluralize(len(table.dropped), 'data set')} left out because some system has no score on them")
     if not integers.exact:
         notes.append("scores are rounded to 9 digits of their range, so a tie may be missed")
+    undecided = max((pair.exact.undecided / pair.exact.total for pair in pairs if pair.exact), default=0.0)
+    if undecided:
+        problem = f"the order of some pairs is undecided on up to {100 * undecided:.1g}% of all subsets"
+        notes.append(f"{problem}: their scores have too many digits to count all sums, and the shares are lower bounds")
     if ranks.tau.undefined:
         notes.append(f"{pluralize(ranks.tau.undefined, 'subset')} on which all systems are tied are not part of tau")
     return tuple(notes)

@@ -143,7 +143,7 @@ def _test_value(
 ) -> AttributeTest:
     marked, present, example = (int(chosen.sum()) for chosen in (marked_D, counts_D[marked_D], marked_D[subsets_BK[0]]))
     sums = count_sums(counts_D.astype(np.int64), marked, threshold=present)
-    p = (sums.above + sums.level) / sums.total
+    p = (sums.above + sums.level + sums.undecided) / sums.total
     observed, expected = float(present / counts_D.sum()), marked / len(marked_D)
     p_example = hypergeometric_tail(len(marked_D), marked, subsets_BK.shape[1], example)
     return AttributeTest(

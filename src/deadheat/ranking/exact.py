@@ -25,6 +25,7 @@ from deadheat.stats.checks import Values
 
 EXACT = 2**53  # counts up to this are exact in floating point
 MOST_CELLS = 1 << 27  # of the table of sums, a gigabyte
+GRID_CELLS = 1 << 22  # of the table of sums on a grid
 TIME_LIMIT = 60.0  # seconds for each search
 TOLERANCE = 1e-6  # of the solver, for integers
 NEARLY_ONE = 1 - 2**-53
@@ -32,12 +33,16 @@ NEARLY_ONE = 1 - 2**-53
 
 @dataclass(frozen=True, slots=True)
 class SubsetCounts:
-    """How many subsets have a sum above, at and below a threshold; above 2^53 subsets, right to about 12 digits."""
+    """How many subsets have a sum above, at and below a threshold; above 2^53 subsets, right to about 12 digits.
+
+    For values of many digits these are lower bounds, and any of them may have some of the undecided subsets on top.
+    """
 
     above: int
     level: int
     below: int
     total: int
+    undecided: int = 0
 
     @property
     def exact(self) -> bool:
@@ -47,19 +52,39 @@ class SubsetCounts:
     def shares(self) -> tuple[float, float, float]:
         """The shares above, below and level. Nearly all subsets are never rounded to all of them."""
         above, below, level = (count / self.total for count in (self.above, self.below, self.level))
-        return (min(above, NEARLY_ONE) if self.below or self.level else above), below, level
+        return (min(above, NEARLY_ONE) if self.above < self.total else above), below, level
 
 
 def count_sums(values: Integers, size: int, *, threshold: int = 0) -> SubsetCounts:
     """How many of all subsets of `size` values have a sum above, at and below a threshold.
 
-    Values are processed in the order of their absolute size. After the first t of them, a sum of j values stays in the
-    table only while the remaining values could change its side; all other sums are counted with their completions.
+    If the values have too many digits for a table of all sums, they are rounded to a grid: v = g w + r. A sum is above
+    the threshold if g times the sum of w is above it even with the `size` lowest remainders, and below it likewise.
     """
     check_size(len(values), size)
     total = math.comb(len(values), size)
     if total > 1e300:
         raise InputError(f"subsets of {size} of {len(values)} are too many to count; expected fewer than 10^300")
+    counts, step = _count(values, size, threshold, MOST_CELLS), 1
+    if counts is not None:
+        return SubsetCounts(*counts, total)
+    above = below = None
+    while above is None or below is None:
+        step *= 2
+        whole = (values + step // 2) // step
+        rest = np.sort(values - step * whole)
+        lowest, highest = int(rest[:size].sum()), int(rest[-size:].sum())
+        above = _count(whole, size, (threshold - lowest) // step, GRID_CELLS)
+        below = _count(whole, size, -((highest - threshold) // step), GRID_CELLS)
+    return SubsetCounts(above[0], 0, below[2], total, max(0, total - above[0] - below[2]))
+
+
+def _count(values: Integers, size: int, threshold: int, most: int) -> tuple[int, int, int] | None:
+    """How many sums are above, at and below the threshold; None if the table of sums would have too many cells.
+
+    Values are processed in the order of their absolute size. After the first t of them, a sum of j values stays in the
+    table only while the remaining values could change its side; all other sums are counted with their completions.
+    """
     ordered = np.ascontiguousarray(values[np.argsort(-np.abs(values), kind="stable")], np.int64)
     lowest, highest = _partial_sums(ordered, size)
     backwards = _partial_sums(ordered[::-1], size)
@@ -68,13 +93,13 @@ def count_sums(values: Integers, size: int, *, threshold: int = 0) -> SubsetCoun
         [[float(math.comb(len(values) - t, m)) for m in range(size + 1)] for t in range(len(values) + 1)]
     )
     half = _half_width(lowest, highest, before_lowest, before_highest, completions)
-    if (size + 1) * (2 * half + 1) > MOST_CELLS:
-        raise InputError(f"sums of {size} scores spread over {2 * half + 1:,} steps; expected scores of fewer digits")
+    if (size + 1) * (2 * half + 1) > most:
+        return None
     table, totals = np.empty((size + 1) * (2 * half + 1)), np.empty(3)
     remaining, before = (lowest.ravel(), highest.ravel()), (before_lowest.ravel(), before_highest.ravel())
     count_signs(ordered, size, -threshold, *remaining, *before, completions.ravel(), table, totals)
     above, level, below = (int(count) for count in totals)
-    return SubsetCounts(above, level, below, total)
+    return above, level, below
 
 
 def _partial_sums(values: Integers, size: int) -> tuple[Integers, Integers]:

@@ -10,8 +10,7 @@ import numpy as np
 
 from deadheat.ranking.integers import IntegerScores
 from deadheat.stats.checks import Values
-from deadheat.stats.corrections import correct_defined, decision_levels
-from deadheat.stats.estimates import Estimate
+from deadheat.stats.families import Family
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +36,24 @@ def selected_pairs(scores: IntegerScores, order: Sequence[int], *, alpha: float,
     """
     ranked_SD = scores.above_SD[np.asarray(order)]
     systems, datasets = ranked_SD.shape
-    means_SS, errors_SS, p_SS = (np.full((systems, systems), math.nan) for _ in range(3))
+    means, errors = [], []
     for first in range(systems - 1):
-        rest = slice(first + 1, None)
-        means_SS[first, rest], errors_SS[first, rest] = _means(ranked_SD[first] - ranked_SD[rest], scores.unit)
-        p_SS[first, rest] = _p_values(means_SS[first, rest], errors_SS[first, rest], datasets - 1)
-    every = np.triu_indices(systems, 1)
-    levels_SS, corrected_SS = np.full_like(p_SS, math.nan), np.full_like(p_SS, math.nan)
-    levels_SS[every] = decision_levels(p_SS[every], correction, alpha)
-    corrected_SS[every] = correct_defined(p_SS[every], correction)
+        row_means, row_errors = _means(ranked_SD[first] - ranked_SD[first + 1 :], scores.unit)
+        means.append(row_means)
+        errors.append(row_errors)
+    means_P, errors_P = np.concatenate(means), np.concatenate(errors)
     pairs = [(0, other) for other in range(1, systems)] + [(at, at + 1) for at in range(1, systems - 1)]
+    places = [first * systems - first * (first + 1) // 2 + second - first - 1 for first, second in pairs]
+    freedom_P, shown = np.full(len(means_P), datasets - 1.0), np.zeros(len(means_P), bool)
+    shown[places] = True
+    family = Family.of_arrays(means_P, errors_P, freedom_P, correction, alpha, shown=shown)
     result = []
-    for first, second in pairs:
-        level = float(levels_SS[first, second])
-        mean, error = float(means_SS[first, second]), float(errors_SS[first, second])
-        low, high, detectable = math.nan, math.nan, math.nan
-        if not math.isnan(level):
-            estimate = Estimate(mean, error, datasets - 1)
-            bounds = estimate.interval(1 - level)
-            low, high, detectable = bounds.low, bounds.high, estimate.detectable(level)
+    for (first, second), at in zip(pairs, places, strict=True):
+        low, high, p, detectable = (
+            float(column[at]) for column in (family.low_P, family.high_P, family.corrected_P, family.detectable_P)
+        )
         ahead = int((ranked_SD[first] > ranked_SD[second]).sum())
-        p = float(corrected_SS[first, second])
-        result.append(PairMean(first, second, mean, low, high, p, detectable, ahead))
+        result.append(PairMean(first, second, float(means_P[at]), low, high, p, detectable, ahead))
     return result
 
 
@@ -71,14 +66,3 @@ def _means(steps_PD: np.ndarray, unit: float) -> tuple[Values, Values]:
     errors_P = (steps_PD / unit).std(axis=1, ddof=1) / math.sqrt(datasets)
     errors_P[np.ptp(steps_PD, axis=1) == 0] = 0.0
     return means_P, errors_P
-
-
-def _p_values(means_P: Values, errors_P: Values, freedom: int) -> Values:
-    """As `Estimate.p` of each mean."""
-    from scipy.special import stdtr
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p_P: Values = 2 * stdtr(freedom, -np.abs(means_P) / errors_P)
-    same = errors_P == 0
-    p_P[same] = np.where(means_P[same] == 0, 1.0, 2.0**-freedom)
-    return p_P

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate
 from typing import ClassVar
 
 from deadheat.ranking.anomalies import Anomalies
@@ -108,8 +108,10 @@ class Ranking(Result):
     @property
     def neighbours(self) -> list[PairOrder]:
         """The pairs of systems that follow each other in the ranking."""
-        pairs = {(pair.better, pair.worse): pair for pair in self.pairs}
-        return [pairs[better.system, worse.system] for better, worse in pairwise(self.systems)]
+        starts = accumulate(
+            range(len(self.systems) - 1, 1, -1), initial=0
+        )  # of the pairs of each system with those below
+        return [self.pairs[start] for start in starts]
 
     @property
     def has_tests(self) -> bool:

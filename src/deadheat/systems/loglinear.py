@@ -1,13 +1,15 @@
-"""A bidirectional log-linear tagger (Toutanova, Klein, Manning and Singer 2003).
+"""A bidirectional log-linear tagger (Tsuruoka and Tsujii 2005).
 
-The probability of a tag depends on the words around it and on the tags on both sides. In training the neighbouring tags
-are the gold ones; a sentence gets the tags with the largest product of probabilities.
+Four models give the probability of a tag: given no tag beside it, the one before, the one after, and both (which is
+that of Toutanova, Klein, Manning and Singer 2003). A sentence gets the tags that are most probable if, for every two
+neighbours, either is chosen given the other. `docs/design/taggers.md` says why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,7 @@ from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices, recode
 from deadheat.errors import InputError
-from deadheat.kernels.loglinear import N_POWERS, add_to_weights, list_weights, score_cases, tag_by_products
+from deadheat.kernels.loglinear import N_POWERS, add_to_weights, list_weights, score_cases, tag_by_decompositions
 from deadheat.systems.features import EncodedCorpus, Encoder, Templates, training_tags
 from deadheat.systems.system import SYSTEMS, System, check_at_least
 
@@ -26,7 +28,9 @@ TEMPLATES = Templates(
     pairs=((-1, 0), (0, 1)), prefixes=6, suffixes=6, shapes=("digit", "hyphen", "upper", "capitals"), normal=True
 )
 BLOCK = 1 << 11  # words whose scores are in memory at a time
-MAX_TAGS = 150  # a word may have one probability per tag triple
+MAX_TAGS = 1000  # in training every word has a score for every tag
+CANDIDATES = 24  # tags of a word that are looked at: those with the highest scores
+CONTEXTS = ((), (0, 3), (1, 4), (0, 1, 2, 3, 4))  # columns of `rows_beside` that each of the four models sees
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,12 +47,12 @@ class LoglinearTagger:
     """A trained log-linear model."""
 
     encoder: Encoder
-    weights: RowWeights
+    weights: RowWeights  # of the four models, one after the other
 
     def predict(self, corpus: Corpus) -> Corpus:
-        """The same words with the tags whose product of chances is the largest."""
+        """The same words with the tags that are most probable under any decomposition."""
         forms = recode(corpus.column("form"), self.encoder.index.forms)
-        tags = best_products(self.encoder, self.encoder.encode(corpus), forms, self.weights)
+        tags = best_tags(self.encoder, self.encoder.encode(corpus), forms, self.weights)
         return with_labels(corpus, self.encoder.column, Column(tags, self.encoder.tags))
 
 
@@ -82,7 +86,7 @@ class Cases:
         return loss, gradient
 
 
-@SYSTEMS.add("loglinear.v1")
+@SYSTEMS.add("loglinear.v2")
 def loglinear(
     *, column: str = "upos", variance: float = 2.0, iterations: int = 60, cutoff: int = 1, dictionary: int = 5
 ) -> System:
@@ -95,31 +99,42 @@ def loglinear(
     variance
         Of the Gaussian prior of each weight; the smaller, the closer weights stay to 0.
     iterations
-        At most so many steps of L-BFGS.
+        At most so many steps of L-BFGS for the model without tags beside; the others begin with its weights and
+        take a third as many.
     cutoff
         Features seen less often with a tag have no weight for it.
     dictionary
         Words seen so often take only tags that they were seen with; 0 lets all words take all tags.
     """
-    check_at_least("loglinear.v1", 1, iterations=iterations, cutoff=cutoff)
-    check_at_least("loglinear.v1", 0, dictionary=dictionary)
+    check_at_least("loglinear.v2", 1, iterations=iterations, cutoff=cutoff)
+    check_at_least("loglinear.v2", 0, dictionary=dictionary)
     if not 0 < variance < float("inf"):
-        raise InputError(f"loglinear.v1: variance={variance}; expected a number above 0")
+        raise InputError(f"loglinear.v2: variance={variance}; expected a number above 0")
 
     def train(train: Corpus, _tune: Corpus | None, _seed: int) -> LoglinearTagger:
-        tags = training_tags(train, column, "loglinear.v1", most=MAX_TAGS)
+        tags = training_tags(train, column, "loglinear.v2", most=MAX_TAGS)
         encoder = Encoder.of(train, tags, column, TEMPLATES, least=dictionary)
-        start, cases = make_cases(encoder, train, cutoff)
-        weights = minimize(lambda weights: cases.loss(weights, variance), start.weights, iterations)
-        return LoglinearTagger(encoder, replace(start, weights=weights))
+        models: list[RowWeights] = []
+        for context in CONTEXTS:
+            start, cases = make_cases(encoder, train, cutoff, context, models[0] if models else None)
+            loss = partial(cases.loss, variance=variance)
+            steps = max(1, iterations // 3) if models else iterations
+            models.append(replace(start, weights=minimize(loss, start.weights, steps)))
+        return LoglinearTagger(encoder, joined(models))
 
-    return System("loglinear.v1", train, seeded=False)
+    return System("loglinear.v2", train, seeded=False, most_labels=MAX_TAGS)
 
 
-def make_cases(encoder: Encoder, train: Corpus, cutoff: int) -> tuple[RowWeights, Cases]:
-    """All weights, initially 0, and the cases to learn them from."""
+def make_cases(
+    encoder: Encoder, train: Corpus, cutoff: int, context: Sequence[int], begin: RowWeights | None = None
+) -> tuple[RowWeights, Cases]:
+    """All weights of a model that sees some of the tags beside a word, and the cases to learn them from.
+
+    Weights are initially those of another model for the same rows and tags, and 0 where it has none.
+    """
     gold, tags = encoder.gold(train), len(encoder.tags)
-    rows = np.concatenate([encoder.index.rows(train).reshape(len(gold), -1), rows_beside(encoder, train)], axis=1)
+    beside = rows_beside(encoder, train)[:, list(context)]
+    rows = np.concatenate([encoder.index.rows(train).reshape(len(gold), -1), beside], axis=1)
     keys = rows.astype(np.int64) * tags + gold[:, None]
     seen, times = np.unique(keys[rows > 0], return_counts=True)
     seen = seen[times >= cutoff]
@@ -132,7 +147,20 @@ def make_cases(encoder: Encoder, train: Corpus, cutoff: int) -> tuple[RowWeights
     np.cumsum(bounds, out=bounds)
     places = np.empty(int(bounds[-1]), np.int32)
     list_weights(*layout, 1, bounds[:-1].copy(), places)
-    return RowWeights(starts, weight_tags, np.zeros(len(seen))), Cases(gold, tags, bounds, places)
+    weights = np.zeros(len(seen))
+    if begin is not None:
+        known = np.repeat(np.arange(n_rows) * tags, np.diff(begin.starts)) + begin.tags
+        weights[np.searchsorted(seen, known)] = begin.weights
+    return RowWeights(starts, weight_tags, weights), Cases(gold, tags, bounds, places)
+
+
+def joined(models: Sequence[RowWeights]) -> RowWeights:
+    """The rows of several models one after the other."""
+    firsts = np.cumsum([0, *(len(model.tags) for model in models)])
+    starts = [model.starts[:-1] + first for model, first in zip(models, firsts[:-1], strict=True)]
+    tags, weights = [model.tags for model in models], [model.weights for model in models]
+    every = np.concatenate([*starts, firsts[-1:]]).astype(np.int32)
+    return RowWeights(every, np.concatenate(tags), np.concatenate(weights))
 
 
 def n_rows_beside(encoder: Encoder) -> int:
@@ -168,16 +196,17 @@ def minimize(function: Callable[[Floats], tuple[float, Floats]], start: Floats, 
     return np.asarray(result.x, np.float64)
 
 
-def best_products(encoder: Encoder, text: EncodedCorpus, forms: Codes, weights: RowWeights) -> Codes:
-    """The tags with the largest product of chances for each sentence."""
-    tags = len(encoder.tags)
-    predicted = np.zeros(len(forms), np.int32)
-    word_scores, scores = np.zeros(tags), np.zeros(tags)
-    left, right = np.zeros(tags * tags), np.zeros(tags * tags)
-    chances, best = np.zeros(tags**3), np.zeros(2 * tags * tags)
-    back = np.zeros(text.longest * tags * tags, np.int16)
-    tag_by_products(text.offsets, text.rows, encoder.index.width, forms, text.lists, encoder.dictionary.starts,
-                    encoder.dictionary.tags, tags, len(encoder.index.forms), weights.starts, weights.tags,
-                    weights.weights, 0.5 ** np.arange(N_POWERS), word_scores, left, right, scores, chances, best, back,
-                    predicted)  # fmt: skip
+def best_tags(encoder: Encoder, text: EncodedCorpus, forms: Codes, weights: RowWeights) -> Codes:
+    """The most probable tags of each sentence under any decomposition."""
+    tags, words = len(encoder.tags), len(forms)
+    most = min(CANDIDATES, tags)
+    predicted, chosen, counts = (np.zeros(size, np.int32) for size in (words, words * most, words))
+    scores, word_scores, left, right, chances, best = (
+        np.zeros(size) for size in (tags, tags, most * tags, most * tags, 4 * most**3, 4 * most**2)
+    )
+    back = np.zeros(text.longest * 2 * most**2, np.int16)
+    tag_by_decompositions(text.offsets, text.rows, encoder.index.width, forms, text.lists, encoder.dictionary.starts,
+                          encoder.dictionary.tags, tags, len(encoder.index.forms), most, weights.starts, weights.tags,
+                          weights.weights, 0.5 ** np.arange(N_POWERS), scores, word_scores, left, right, chances,
+                          best, back, chosen, counts, predicted)  # fmt: skip
     return predicted

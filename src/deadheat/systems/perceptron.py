@@ -17,15 +17,18 @@ from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices
 from deadheat.errors import InputError
-from deadheat.kernels.lookahead import LANES, learn_ahead, tag_ahead
+from deadheat.kernels.lookahead import LANES, TRIPLES, insert_keys, learn_ahead, tag_ahead
 from deadheat.kernels.perceptron import CLOCK, USED, learn_sentences, tag_sentences
 from deadheat.splits.drawing import generator, permutation
 from deadheat.systems.features import EncodedCorpus, Encoder, Templates, training_tags
 from deadheat.systems.system import SYSTEMS, System, check_at_least
 
 Weights: TypeAlias = NDArray[np.float32]
+Floats: TypeAlias = NDArray[np.float64]
 
-MAX_TAGS = {2: 500, 3: 150}  # by order: every tag triple has a weight
+MAX_TAGS = {2: 5000, 3: 150}  # of Viterbi, by order: every tag pair or triple has a weight
+MAX_TAGS_AHEAD = 5000  # every tag pair has a weight
+FIRST_TRIPLES = 1 << 12  # that there is room for at first
 LOOKAHEAD_TEMPLATES = Templates(
     pairs=((-1, 0), (0, 1), (-1, 1)), prefixes=10, suffixes=10, shapes=("digit", "hyphen", "upper", "capitals"),
     normal=True,
@@ -39,6 +42,50 @@ class TaggerWeights:
     slots: Codes
     features: Weights
     moves: Weights
+    triples: Triples | None = None  # of lookahead
+
+
+@dataclass(slots=True, eq=False)
+class Triples:
+    """Weights of tag triples in a hash table, and a bound of the weights of each tag pair after whatever tag."""
+
+    keys: Indices
+    weights: Weights
+    totals: Floats
+    bounds: Weights
+
+    @classmethod
+    def empty(cls, size: int, bounds: Weights) -> Triples:
+        return cls(np.zeros(size, np.int64), np.zeros(size, np.float32), np.zeros(size), bounds)
+
+    def pairs(self, tags: int) -> tuple[Indices, Indices]:
+        """The slots in use, and where the weights of the last two tags of each triple are."""
+        used = np.flatnonzero(self.keys)
+        key, z = np.divmod(self.keys[used] - 1, tags)
+        return used, z * _padded(tags) + key % (tags + 1)
+
+    def renew_bounds(self, moves: Weights, tags: int) -> None:
+        """Bounds as low as they can be: they do not fall when weights do."""
+        used, pairs = self.pairs(tags)
+        self.bounds[:] = moves
+        np.maximum.at(self.bounds, pairs, moves[pairs] + self.weights[used])
+
+    def averaged(self, moves: Weights, move_totals: Floats, visits: int, tags: int) -> Triples:
+        """Averages, to be used in place of those of pairs."""
+        used, pairs = self.pairs(tags)
+        result = Triples.empty(len(self.keys), (moves - move_totals / visits).astype(np.float32))
+        sums, totals = moves[pairs] + self.weights[used], move_totals[pairs] + self.totals[used]
+        result.keys[:], result.weights[used] = self.keys, sums - totals / visits
+        np.maximum.at(result.bounds, pairs, result.weights[used])
+        return result
+
+    def grown(self, size: int) -> Triples:
+        """The same in a table with room for more."""
+        used, result = np.flatnonzero(self.keys), Triples.empty(size, self.bounds)
+        slots = np.empty(len(used), np.int64)
+        insert_keys(self.keys[used], result.keys, slots)
+        result.weights[slots], result.totals[slots] = self.weights[used], self.totals[used]
+        return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,29 +130,47 @@ class Lookahead:
     margin: int = 0  # by which the gold tag has to win in training
 
     def stride(self, tags: int) -> int:
-        return (tags // LANES + 1) * LANES  # all tags and the one before a sentence, padded
+        return _padded(tags)
 
     def move_count(self, tags: int) -> int:
-        return (tags + 1) * tags * self.stride(tags)
+        return tags * _padded(tags)
 
     def learn(self, learner: Learner, sentences: Indices) -> None:
-        encoder, text = learner.encoder, learner.text
-        tags, leaf = len(encoder.tags), np.empty(2 * (self.depth + 1), np.int32)
-        learn_ahead(sentences, text.offsets, text.rows, encoder.index.width, tags, learner.stride, self.depth,
-                    self.margin, learner.gold, learner.slots, learner.features, learner.totals, learner.moves,
-                    learner.move_totals, *self._workspace(tags), leaf, learner.counts)  # fmt: skip
+        encoder, text, tags = learner.encoder, learner.text, len(learner.encoder.tags)
+        leaf = np.empty(2 * (self.depth + 1), np.int32)
+        triples = learner.triples or Triples.empty(FIRST_TRIPLES, np.zeros_like(learner.moves))
+        triples.renew_bounds(learner.moves, tags)
+        while True:
+            done = learn_ahead(sentences, text.offsets, text.rows, encoder.index.width, tags, learner.stride,
+                               self.depth, self.margin, learner.gold, learner.slots, learner.features, learner.totals,
+                               learner.moves, learner.move_totals, triples.bounds, triples.keys, triples.weights,
+                               triples.totals, *self._workspace(tags), leaf, learner.counts)  # fmt: skip
+            learner.triples, sentences = triples, sentences[done:]
+            if not len(sentences):
+                return
+            learner.make_room(text.longest * encoder.index.width)
+            most = 2 * (int(learner.counts[TRIPLES]) + 2 * (self.depth + 1) * text.longest)
+            while len(triples.keys) < most:
+                triples = triples.grown(2 * len(triples.keys))
 
     def tags(self, encoder: Encoder, text: EncodedCorpus, weights: TaggerWeights) -> Codes:
-        tags, predicted = len(encoder.tags), np.zeros(len(text.lists), np.int32)
+        tags, predicted, triples = len(encoder.tags), np.zeros(len(text.lists), np.int32), weights.triples
+        assert triples is not None
         tag_ahead(text.offsets, text.rows, encoder.index.width, tags, self.stride(tags), self.depth, weights.slots,
-                  weights.features, weights.moves, *self._workspace(tags), predicted)  # fmt: skip
+                  weights.features, weights.moves, triples.bounds, triples.keys, triples.weights,
+                  *self._workspace(tags), predicted)  # fmt: skip
         return predicted
 
-    def _workspace(self, tags: int) -> tuple[Weights, Weights, Weights]:
-        """Arrays that search writes to: scores of the words ahead and what may follow, twice, and of each first tag."""
-        stride = self.stride(tags)
-        size = (self.depth + 1) * stride + max(1, self.depth - 1) * tags * stride
-        return np.zeros(size, np.float32), np.zeros(tags * stride, np.float32), np.empty(tags, np.float32)
+    def _workspace(self, tags: int) -> tuple[Weights, Weights, Weights, Weights, Codes]:
+        """Arrays that search writes to: scores of words, what may follow, what is promised, best scores, tags."""
+        levels, stride = self.depth + 1, self.stride(tags)
+        scores, follows, promises = (np.zeros(levels * stride, np.float32) for _ in range(3))
+        return scores, follows, promises, np.zeros(2 * levels + 1, np.float32), np.zeros(2 * levels + 2, np.int32)
+
+
+def _padded(tags: int) -> int:
+    """All tags and the one before a sentence, and as many more as make whole lanes."""
+    return (tags // LANES + 1) * LANES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,14 +198,24 @@ class Learner:
         self.text, self.gold = encoder.encode(train), encoder.gold(train)
         tags, rows = len(encoder.tags), encoder.index.size
         self.stride, moves = search.stride(tags), search.move_count(tags)
-        self.slots = np.zeros(rows, np.int32)
-        self.features, self.totals = np.zeros(rows * self.stride, np.float32), np.zeros(rows * self.stride)
+        self.slots, room = np.zeros(rows, np.int32), (rows if isinstance(search, Viterbi) else 0) * self.stride
+        self.features, self.totals = np.zeros(room, np.float32), np.zeros(room)
         self.moves, self.move_totals = np.zeros(moves, np.float32), np.zeros(moves)
-        self.counts = np.zeros(2, np.int64)  # of visits, and of slots in use
+        self.triples: Triples | None = None
+        self.counts = np.zeros(3, np.int64)  # of visits, of slots in use, and of triples
 
     def learn(self, sentences: Indices) -> None:
         """Visit these sentences once, in this order."""
         self.search.learn(self, sentences)
+
+    def make_room(self, rows: int) -> None:
+        """Let there be room for the weights of so many more rows."""
+        needed = (int(self.counts[USED]) + 1 + rows) * self.stride
+        if needed > len(self.features):
+            more = max(needed, min(2 * len(self.features), (len(self.slots) + 1) * self.stride)) - len(self.features)
+            self.features, self.totals = (
+                np.concatenate([old, np.zeros(more, old.dtype)]) for old in (self.features, self.totals)
+            )
 
     def tagger(self) -> PerceptronTagger:
         """The tagger with the average of the weights over all visits so far."""
@@ -148,7 +223,8 @@ class Learner:
         used = (int(self.counts[USED]) + 1) * self.stride
         features = self.features[:used] - self.totals[:used] / visits
         moves = self.moves - self.move_totals / visits
-        weights = TaggerWeights(self.slots.copy(), features.astype(np.float32), moves.astype(np.float32))
+        average = self.triples and self.triples.averaged(self.moves, self.move_totals, visits, len(self.encoder.tags))
+        weights = TaggerWeights(self.slots.copy(), features.astype(np.float32), moves.astype(np.float32), average)
         return PerceptronTagger(self.encoder, self.search, weights)
 
 
@@ -195,7 +271,7 @@ def perceptron(
             learner.learn(sentences)
         return learner.tagger()
 
-    return System("perceptron.v1", train, seeded=shuffle, tuned=True)
+    return System("perceptron.v1", train, seeded=shuffle, tuned=True, most_labels=MAX_TAGS[order])
 
 
 @SYSTEMS.add("lookahead.v1")
@@ -217,14 +293,14 @@ def lookahead(*, column: str = "upos", depth: int = 2, epochs: int = 7, margin: 
     check_at_least("lookahead.v1", 1, epochs=epochs)
 
     def train(train: Corpus, _tune: Corpus | None, seed: int) -> PerceptronTagger:
-        tags = training_tags(train, column, "lookahead.v1", most=MAX_TAGS[3])
+        tags = training_tags(train, column, "lookahead.v1", most=MAX_TAGS_AHEAD)
         encoder = Encoder.of(train, tags, column, LOOKAHEAD_TEMPLATES, least=0)
         learner = Learner(encoder, Lookahead(depth, margin), train)
         for sentences in epoch_orders(train.sentences, epochs, seed, shuffle=True):
             learner.learn(sentences)
         return learner.tagger()
 
-    return System("lookahead.v1", train)
+    return System("lookahead.v1", train, most_labels=MAX_TAGS_AHEAD)
 
 
 def _best_epoch(learner: Learner, orders: Iterator[Indices], tune: Corpus, patience: int) -> PerceptronTagger:

@@ -30,7 +30,7 @@ class System:
     `tune` serves to choose among models (epochs, say), and may be None where the system needs none. The result depends
     on these three and the settings only. `seeded` says whether the seed matters, `tuned` whether tune does, `trees`
     that the system predicts heads and relations rather than a column. `batch_trainer` is for systems that can train
-    many models at once.
+    many models at once. `most_labels` is how many labels its column may have in training, 0 for any number.
     """
 
     name: str
@@ -39,6 +39,7 @@ class System:
     tuned: bool = False
     trees: bool = False
     batch_trainer: BatchTrainer | None = None
+    most_labels: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,8 +12,8 @@ from deadheat.charts.comparisons import IntervalPlot, IntervalRow, PairCell, Pai
 from deadheat.charts.ranks import CriticalDifferenceDiagram
 from deadheat.charts.sentences import DependencyTree, LabelledSentence, SystemLabels, TagRows
 from deadheat.reporting import model as m
-from deadheat.reporting.verdict import MARKS, mark_meanings, outcome_cell, verdict_block
-from deadheat.reporting.views.compare_datasets import dataset_table, forests
+from deadheat.reporting.verdict import mark_meanings, outcome_cell, verdict_block
+from deadheat.reporting.views.compare_datasets import dataset_table, forests, marks_against
 from deadheat.results.compare import Agreement, AverageRanks, Comparison, DisputedSentence, PairwiseTest
 from deadheat.results.format import (
     NAME,
@@ -31,6 +32,7 @@ from deadheat.text import pluralize, slug
 
 DRAWN = 40  # pairs or systems in a figure
 ROWS = 15  # of a table that is not folded
+LISTED = 1000  # pairs in a table
 SENTENCES, SENTENCE_SYSTEMS = 5, 6  # disputed sentences, and systems under one of them
 TEXT_UNITS = {"sentence", "document", "token", "block"}
 TREES = ("head", "head and relation")  # labels that are drawn as trees
@@ -70,7 +72,7 @@ def view(result: Comparison) -> Iterator[m.Block]:
     yield _pair_table(result, pairs, level)
     if several:
         yield from forests(result, pairs)
-    complete = len(pairs) == len(result.systems) * (len(result.systems) - 1) // 2
+    complete = len(result.pairs) == len(result.systems) * (len(result.systems) - 1) // 2
     if complete and 3 <= len(result.systems) <= DRAWN:
         yield m.figure("compare-pairs", _matrix_plot(result))
     yield from _method_notes(result)
@@ -134,8 +136,7 @@ def _score_table(result: Comparison, level: str) -> m.Table:
     metrics = list(dict.fromkeys(row.metric for row in result.extra_scores))
     extra = {(row.system, row.metric): row.value for row in result.extra_scores}
     best = ranked[0].system
-    tests = {frozenset((pair.a, pair.b)): MARKS[pair.state(result.settings.alpha)] for pair in result.pairs}
-    marks = ["", *(tests.get(frozenset((best, row.system)), m.CIRCLE) for row in ranked[1:])]
+    marks = marks_against(result, best, [row.system for row in ranked[1:]])
     cells = m.best_cells([row.value for row in ranked], scale.score, marks=marks, lowest=result.lower_is_better)
     rows: list[m.Row] = [
         (row.system, cell, row.interval.bounds, *(extra.get((row.system, metric)) for metric in metrics))
@@ -150,9 +151,9 @@ def _score_table(result: Comparison, level: str) -> m.Table:
 
 
 def _ranked_pairs(result: Comparison) -> list[PairwiseTest]:
-    """Pairs of the best systems first, and in every pair the one that is ahead; a reference stays first."""
+    """The first pairs, those of the best systems, and in every pair the one that is ahead; a reference stays first."""
     position = {row.system: at for at, row in enumerate(result.ranked)}
-    pairs = sorted(result.pairs, key=lambda pair: sorted((position[pair.a], position[pair.b])))
+    pairs = heapq.nsmallest(LISTED, result.pairs, key=lambda pair: sorted((position[pair.a], position[pair.b])))
     return [pair if pair.difference >= 0 or result.reference else pair.turned() for pair in pairs]
 
 
@@ -173,6 +174,7 @@ def _pair_table(result: Comparison, pairs: list[PairwiseTest], level: str) -> m.
     test = f"{name_of_test(result.test)} on {unit_names(result.unit)}: {result.reason}"
     order = "by which the first has the lower score" if result.lower_is_better else "first minus second"
     caption = f"Differences {'in points, ' if scale.is_percent else ''}{order}; {test}."
+    caption += f" The first {len(pairs):,} of {len(result.pairs):,} pairs." if len(pairs) < len(result.pairs) else ""
     caption += " Intervals are widened as p-values are corrected." if len(pairs) > 1 else ""
     caption += " Detectable: the smallest difference that the data show with power 80%."
     if several:

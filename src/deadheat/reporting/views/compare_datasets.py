@@ -35,8 +35,7 @@ def dataset_table(result: Comparison) -> m.Table:
             cells = [_with_sd(cell, summaries.get(name), scale) for cell, name in zip(cells, systems, strict=True)]
         rows.append((dataset.dataset, *cells))
     means = [row.value for row in result.ranked]
-    tests = {frozenset((pair.a, pair.b)): MARKS[pair.state(result.settings.alpha)] for pair in result.pairs}
-    marks = ["", *(tests.get(frozenset((systems[0], name)), m.CIRCLE) for name in systems[1:])]
+    marks = marks_against(result, systems[0], systems[1:])
     rows.append((m.Cell("average", strong=True), *m.best_cells(means, scale.score, lowest=lowest, marks=marks)))
     what = "Mean (standard deviation over runs)" if spread else "Scores"
     complete = sum(len(dataset.systems) == len(systems) for dataset in result.datasets)
@@ -46,6 +45,13 @@ def dataset_table(result: Comparison) -> m.Table:
     test = f" ({name_of_test(result.test)}, corrected for all pairs on all data sets)"
     caption = f"{what} of {result.metric}{' (lower is better)' * lowest}.{over}"
     return m.Table(columns, rows, "systems", caption, mark_meanings(test, unit_names(result.unit)))
+
+
+def marks_against(result: Comparison, best: str, others: Sequence[str]) -> list[str]:
+    """No mark for the best system, and for each other one what its test against the best says."""
+    pairs = (pair for pair in result.pairs if best in (pair.a, pair.b))
+    tests = {pair.b if pair.a == best else pair.a: MARKS[pair.state(result.settings.alpha)] for pair in pairs}
+    return ["", *(tests.get(name, m.CIRCLE) for name in others)]
 
 
 def _with_sd(cell: m.Cell, summary: RunSummary | None, scale: Scale) -> m.Cell:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator, Sequence
 
 from deadheat.charts.ranks import RankBoxes, RankHeatmap, RankRow
@@ -25,7 +26,7 @@ from deadheat.results.format import (
 )
 from deadheat.results.rank import CORRECTION, PairOrder, Ranking, SystemRanks
 
-CLOSEST = 10  # pairs in the table of those that change their order most often
+CLOSEST, LISTED = 10, 1000  # pairs in the table of those that change their order most often, and in that of all
 FOLDED = 30  # systems from which on the table of differences is folded
 ROWS = 10  # data sets to leave out, and attributes, in a table that is not folded
 REDUCTIONS = 4  # systems whose error reductions are shown
@@ -208,10 +209,13 @@ def _pairs(result: Ranking) -> Iterator[m.Block]:
             *(m.number(value) for value in (tau.mean, tau.sd, tau.median, tau.min)),
         )
     counted = result.all_subsets is not None or result.lists_all
-    closest = sorted(result.pairs, key=lambda pair: -pair.shares[1])[:CLOSEST]
+    closest = heapq.nsmallest(CLOSEST, result.pairs, key=lambda pair: -pair.shares[1])
     yield _pair_table(closest, "Pairs of systems, those whose order changes most often first.")
     if len(result.pairs) > CLOSEST:
-        yield _pair_table(result.pairs, "All pairs.", detail=True)
+        caption = (
+            "All pairs." if len(result.pairs) <= LISTED else f"The first {LISTED:,} of {len(result.pairs):,} pairs."
+        )
+        yield _pair_table(result.pairs[:LISTED], caption, detail=True)
     how = "counted over all subsets of this size" if counted else "estimated from the random subsets"
     yield m.Note(
         f"The shares are {how}. They describe these data sets; they are no test of what other data sets would show."

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.corpus import Corpus, read
+from deadheat.corpus import Corpus, read, take
 from deadheat.corpus.documents import sort_by_part
 from deadheat.corpus.reading import expand
 from deadheat.corpus.vocabulary import Indices
@@ -302,8 +302,20 @@ class Plan:
                     partition = self.partition(CorpusSplit(name, strategy.name, seed, 0))
                     self.tune_part(partition)
                     self.evaluated_parts(partition, name)
+                    self._check_labels(partition, name)
                 except InputError as error:
                     yield ("splits", i), f"corpus {name}, {strategy.name}: {error}"
+
+    def _check_labels(self, partition: Partition, corpus: str) -> None:
+        """Refuse a training part with more labels than a system can learn."""
+        for system in map(SYSTEMS.make, self.systems):
+            column, most = str(system.settings.get("column", "")), system.most_labels
+            whole = self.materials[corpus].corpus
+            if most and column in whole.columns and len(whole.column(column).vocabulary) > most:
+                labels = int(np.count_nonzero(take(whole, partition.parts[TRAIN]).column(column).frequencies()))
+                if labels > most:
+                    problem = f"column {column!r} has {labels:,} labels in {TRAIN}"
+                    raise InputError(f"{problem}; {system.name} expected {most:,} at most")
 
     def _hypothesis_mistakes(self) -> Iterator[Mistake]:
         """A hypothesis about systems or a metric that the study does not have."""
