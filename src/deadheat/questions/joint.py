@@ -24,7 +24,7 @@ from deadheat.results.verdict import Claim, Evidence, Verdict, margin_of
 from deadheat.stats.corrections import partial_conjunction, tied_with_best
 from deadheat.stats.estimates import Estimate, RunScores, RunsEstimate, average, average_elsewhere, run_share
 from deadheat.stats.families import Family
-from deadheat.stats.intervals import Value
+from deadheat.stats.intervals import Interval, Value
 
 ALL_PAIRS = 3  # systems up to which all pairs are claims; of more, those with the best
 DESIGN_SYSTEMS = 5  # that the design effect is computed from
