@@ -13,7 +13,7 @@ from deadheat.items.logs.decoding import decode, digest
 from deadheat.items.logs.files import LogFile
 from deadheat.items.logs.log import HASH, Harness, Log, log_of
 
-NUMBER = r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+NUMBER = r"-?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?"
 # `73.1`, or `chrF2|nrefs:1|case:mixed = 73.1` unless only scores are printed.
 SACREBLEU_LINE = re.compile(rf"(?:(?P<metric>[A-Za-z][\w+]*)(?:\|\S*)? = )?(?P<score>{NUMBER})(?: .*)?")
 WMT_LINE = re.compile(rf"(?P<system>[^\t]+)\t(?P<score>{NUMBER}|None|nan)\s*")
