@@ -223,3 +223,38 @@ def test_a_parquet_bomb_is_refused(tmp_path: Path, *, nested: bool) -> None:
     rows.select(doc=doc, metric=metric).write_parquet(path)
     assert path.stat().st_size < 200_000
     assert "decompresses to more than 64 MB" in outcome(path)
+
+
+def test_as_many_metrics_as_items_are_refused(tmp_path: Path) -> None:
+    values = [{f"metric{number}": 1.0} for number in range(1001)]
+    message = "1,001 metrics; expected at most 1,000"
+    assert message in outcome(lm_eval(tmp_path, "a", "sums", [sample(n, value) for n, value in enumerate(values)]))
+    samples = [inspect_sample(f"q{number}", {"x": value}) for number, value in enumerate(values)]
+    assert message in outcome(write_zip(tmp_path / "x.eval", inspect_members(HEADER, samples)))
+
+
+def test_as_many_fields_as_items_take_no_memory(tmp_path: Path) -> None:
+    lines = [sample(n, {"acc": 1.0}, doc={"group": "x" * (n % 2), f"key{n}": n}) for n in range(5000)]
+    table = read_logs(lm_eval(tmp_path, "a", "sums", lines))
+    assert table.fields == ()
+    samples = [inspect_sample(f"q{n}", {"acc": 1.0}, group=str(n % 2), **{f"key{n}": n}) for n in range(5000)]
+    assert read_logs(write_zip(tmp_path / "x.eval", inspect_members(HEADER, samples))).fields == ("group",)
+    results = [promptfoo_result(n, "a", "say", {"group": n % 2, f"key{n}": n}, 1.0) for n in range(5000)]
+    assert read_logs(promptfoo(tmp_path / "out.json", results)).fields == ("group",)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.json", b'{"' + b'\\"' * 32_000),  # quotes that are never closed
+        ("en-de.mqm.seg.score", b"A\t1\nA\t2\n" * 7000 + (b"A\t" + b"9" * 20_000 + b"x\n") * 3),
+        ("a.seg", b"1\n2\n" * 17_000 + (b"9" * 20_000 + b"x\n") * 3),
+        ("b.seg", b"9" * 60_000 + b"x"),
+    ],
+)
+def test_no_pattern_takes_long(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    started = time.process_time()
+    assert outcome(path)
+    assert time.process_time() - started < 1

@@ -153,6 +153,15 @@ def test_lines_of_scores_are_segments_of_the_system_that_the_file_is_named_after
     assert not is_log(tmp_path / "beta.hyp")
 
 
+def test_numbered_lines_and_stray_numbers_are_no_scores(tmp_path: Path) -> None:
+    (tmp_path / "counts.txt").write_text("12 the\n7 of\n")
+    assert not is_log(tmp_path)
+    (tmp_path / "seeds.txt").write_text("1\n2\n")
+    swebench(tmp_path / "agent.run1.json", resolved_ids=["o__x-1"], error_ids=["o__x-2"])
+    assert read_logs(tmp_path).systems == ["agent"]  # numbers among logs of another program are something else
+    assert read_logs([tmp_path / "agent.run1.json", tmp_path / "seeds.txt"]).systems == ["agent", "seeds"]
+
+
 def test_segments_that_are_not_as_many_are_refused(tmp_path: Path) -> None:
     (tmp_path / "alpha.seg").write_text("1\n2\n3\n")
     (tmp_path / "beta.seg").write_text("1\n2\n")

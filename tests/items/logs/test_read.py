@@ -137,6 +137,18 @@ def test_columns_are_named_for_tables_only(tmp_path: Path) -> None:
     assert open_items(log, item="", task="").systems == ["x"]
 
 
+def test_of_many_fields_those_of_most_tasks_are_offered(tmp_path: Path) -> None:
+    for task in range(20):
+        docs = [{f"f{task}": number // 2, "common": number // 3} for number in range(6)]
+        lines = [sample(number, {"acc": 1.0}, doc=doc) for number, doc in enumerate(docs)]
+        lm_eval(tmp_path / str(task), "a", f"t{task:02}", lines)
+    table = read_logs(tmp_path)
+    assert len(table.fields) == 12
+    assert table.fields[:2] == ("common", "f0")
+    assert set(table.fields) < set(table.frame.columns)
+    assert table.notes == ("12 of 21 fields may be units of items: those of most tasks",)
+
+
 def test_logs_are_counted_by_field(tmp_path: Path) -> None:
     sums(tmp_path, "a", 1, 0, 1, 1)
     sums(tmp_path, "b", 0, 0, 1, 0)

@@ -15,7 +15,7 @@ from deadheat.files import FileError, read_bytes
 
 HEAD = 1 << 16  # bytes that tell the format of a file
 BLOCK = 1 << 17  # bytes that compressed data has to be read in, at most
-TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:]')
+TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[{}\[\]:]', re.DOTALL)  # a text may be cut off
 DEPTH = 3  # of the keys that tell one JSON file from another
 
 

@@ -15,7 +15,7 @@ import msgspec
 from deadheat.errors import InputError
 from deadheat.items.logs.decoding import decode, shorten, text_of
 from deadheat.items.logs.files import LogFile
-from deadheat.items.logs.log import CLUSTER, Harness, Log, field_name, listed, log_of
+from deadheat.items.logs.log import CLUSTER, Harness, Log, described, field_name, listed, log_of
 from deadheat.items.logs.zips import MAGIC, Archive
 
 NAME = "Inspect"
@@ -178,12 +178,11 @@ def _cluster_options(value: Any, depth: int = 0) -> Iterator[str]:
 
 def _fields(samples: Sequence[_Sample], cluster: str) -> dict[str, list[str | None]]:
     """The metadata by which samples may be grouped, and the declared cluster."""
-    names = dict.fromkeys(name for sample in samples for name in sample.metadata or ())
-    columns = {CLUSTER: cluster} if cluster else {}
-    columns |= {column: name for name in names if (column := field_name(name)) and name != cluster}
-    return {
-        column: [text_of((sample.metadata or {}).get(name)) for sample in samples] for column, name in columns.items()
-    }
+    fields = described([sample.metadata for sample in samples])
+    if cluster:
+        fields.pop(field_name(cluster), None)
+        fields[CLUSTER] = [text_of((sample.metadata or {}).get(cluster)) for sample in samples]
+    return fields
 
 
 HARNESS = Harness(NAME, matches, read)

@@ -11,9 +11,9 @@ import polars as pl
 
 from deadheat.errors import InputError
 from deadheat.files import FileError, check_size
-from deadheat.items.logs.decoding import decode, shorten, text_of
+from deadheat.items.logs.decoding import decode, shorten
 from deadheat.items.logs.files import LogFile
-from deadheat.items.logs.log import Harness, Log, field_name, log_of, lower_is_better, no_scores, omission
+from deadheat.items.logs.log import Harness, Log, described, log_of, lower_is_better, no_scores, omission
 from deadheat.items.logs.parquet import decoded_size
 from deadheat.items.table import ItemMetric
 from deadheat.tables.table import PARQUET
@@ -44,7 +44,7 @@ def read(files: Sequence[LogFile], *, partial: bool) -> Iterator[Log]:
             tasks.setdefault(_text(file, doc, "task_name", row), []).append(row)
         for task, rows in tasks.items():
             scored = [(shorten(_text(file, docs[row], "id", row)), "1", values[row] or {}) for row in rows]
-            fields = _fields([docs[row] for row in rows])
+            fields = described(docs[row].get("specific") for row in rows)
             log = log_of(file.path, NAME, task, _model(file), scored, fields, notes=left_out)
             known = _directions(file, task)
             yield replace(log, metrics={name: known.get(name, metric) for name, metric in log.metrics.items()})
@@ -81,15 +81,6 @@ def _text(file: LogFile, doc: Any, name: str, row: int) -> str:
     if not isinstance(value, str | int):
         raise InputError(f"{file.path}: row {row + 1}: no doc.{name}; expected one for every sample")
     return str(value)
-
-
-def _fields(docs: Sequence[dict[str, Any]]) -> dict[str, list[str | None]]:
-    """What the task says of its samples."""
-    specific = [doc["specific"] if isinstance(doc.get("specific"), dict) else {} for doc in docs]
-    names = dict.fromkeys(name for fields in specific for name in fields)
-    return {
-        column: [text_of(fields.get(name)) for fields in specific] for name in names if (column := field_name(name))
-    }
 
 
 def _model(file: LogFile) -> str:

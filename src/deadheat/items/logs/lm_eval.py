@@ -21,13 +21,14 @@ import polars as pl
 from deadheat.compression import without_suffix
 from deadheat.errors import InputError
 from deadheat.items.aggregates import BITS, F1, MEAN, PERPLEXITY, Aggregate
-from deadheat.items.logs.decoding import NotANumber, decode, decode_lines, shorten, text_of
+from deadheat.items.logs.decoding import NotANumber, decode, decode_lines, shorten
 from deadheat.items.logs.files import LogFile
 from deadheat.items.logs.log import (
     HASH,
     Harness,
     Log,
-    field_name,
+    check_metrics,
+    described,
     item_rows,
     lower_is_better,
     no_scores,
@@ -72,13 +73,13 @@ def read(files: Sequence[LogFile], *, partial: bool) -> Iterator[Log]:
         items = list(dict.fromkeys(samples.items))
         _check_size(file.path, task, run, len(items), partial=partial)
         columns = {HASH: samples.hashes} if any(samples.hashes) else {}
-        described = item_rows(samples.items, columns)
+        about = item_rows(samples.items, columns)
         if not known.setdefault(task, set()).issuperset(items):
             known[task].update(items)
-            described = described.join(_documents(file.path, data), on="item", how="left", maintain_order="left")
+            about = about.join(_documents(file.path, data), on="item", how="left", maintain_order="left")
         scores, metrics, notes = _scores(samples, task, run)
         system = _get(run, "model_name_sanitized") or (file.folders or [task])[-1]
-        yield Log(file.path, NAME, task, str(system), scores, described, metrics, notes=notes)
+        yield Log(file.path, NAME, task, str(system), scores, about, metrics, notes=notes)
 
 
 def _task_and_results(file: LogFile) -> tuple[str, str]:
@@ -122,6 +123,7 @@ class _Samples:
         plain = (name for name in names if name not in OTHER_KEYS and name.isprintable() and not set(name) & set('"\\'))
         before = len(self.metrics)
         self.metrics = list(dict.fromkeys([*self.metrics, *plain]))
+        check_metrics(self.path, len(self.metrics))
         return len(self.metrics) > before
 
     def _read(self, data: memoryview) -> bool:
@@ -152,20 +154,15 @@ def _metrics_of_first_line(path: str, data: memoryview) -> list[str]:
 
 
 def _documents(path: str, data: memoryview) -> pl.DataFrame:
-    """The fields of the documents that are short texts or numbers: what items may be grouped by."""
+    """The fields of the documents."""
     items: list[str] = []
-    columns: dict[str, str] = {}
-    fields: dict[str, list[str | None]] = {}
-    for lines in decode_lines(data, _Document, path):
-        for line in lines:
-            if isinstance(line.doc, dict):
-                for name, value in line.doc.items():
-                    column = columns[name] if name in columns else columns.setdefault(name, field_name(name))
-                    if column:
-                        fields.setdefault(column, [None] * len(items)).append(text_of(value))
+
+    def documents() -> Iterator[dict[str, Any] | None]:
+        for line in chain.from_iterable(decode_lines(data, _Document, path)):
             items.append(shorten(str(line.doc_id)))
-            for values in fields.values():
-                values += [None] * (len(items) - len(values))
+            yield line.doc if isinstance(line.doc, dict) else None
+
+    fields = described(documents())
     return item_rows(items, fields)
 
 

@@ -11,12 +11,13 @@ import numpy as np
 import polars as pl
 
 from deadheat.errors import InputError
-from deadheat.items.logs.decoding import INFINITE, NotANumber, number_of
+from deadheat.items.logs.decoding import INFINITE, NotANumber, number_of, text_of
 from deadheat.items.logs.files import LogFile
 from deadheat.items.table import ItemMetric
 from deadheat.text import join_names
 
 HASH, CLUSTER = "hash", "cluster"
+MOST_METRICS = 1000
 LOWER_IS_BETTER = frozenset(
     "perplexity word_perplexity byte_perplexity bits_per_byte ter wer cer brier_score mse mae rmse ece loss".split()
 )
@@ -81,7 +82,9 @@ def log_of(
     keys = pl.DataFrame({"item": items, "repeat": repeats}, schema={"item": pl.String, "repeat": pl.String})
     frames, notes = [], []
     metrics: dict[str, ItemMetric] = {}
-    for name in dict.fromkeys(name for _, _, values in rows for name in values):
+    names = dict.fromkeys(name for _, _, values in rows for name in values)
+    check_metrics(path, len(names))
+    for name in names:
         try:
             scores = score_series([values.get(name) for _, _, values in rows])
         except NotANumber as error:
@@ -93,6 +96,12 @@ def log_of(
         raise no_scores(path, notes)
     details["notes"] = (*details.get("notes", ()), *notes)
     return Log(path, harness, task, system, pl.concat(frames), item_rows(items, fields or {}), metrics, **details)
+
+
+def check_metrics(path: str, number: int) -> None:
+    """Raise if there are so many metrics that they must be something else."""
+    if number > MOST_METRICS:
+        raise InputError(f"{path}: {number:,} metrics; expected at most {MOST_METRICS:,}")
 
 
 def no_scores(path: str, notes: Sequence[str] = ()) -> InputError:
@@ -137,6 +146,21 @@ def item_rows(items: Sequence[str], fields: Mapping[str, Sequence[str | None]]) 
     columns = {name: pl.Series(name, values, dtype=pl.String) for name, values in fields.items()}
     rows = pl.DataFrame({"item": pl.Series(items, dtype=pl.String), **columns})
     return rows if len(set(items)) == len(items) else rows.unique("item", maintain_order=True)
+
+
+def described(records: Iterable[Mapping[str, Any] | None]) -> dict[str, list[str | None]]:
+    """The fields of records that are short texts or numbers, by which items may be grouped: those of the first one.
+
+    Fields that only others have cannot group all items.
+    """
+    columns: dict[str, tuple[str, list[str | None]]] = {}
+    for number, record in enumerate(records):
+        if record and not columns:
+            names = ((field_name(name), name) for name in record)
+            columns = {column: (name, [None] * number) for column, name in names if column}
+        for name, values in columns.values():
+            values.append(text_of((record or {}).get(name)))
+    return {column: values for column, (_, values) in columns.items()}
 
 
 def field_name(name: str) -> str:

@@ -14,6 +14,8 @@ from deadheat.items.logs.log import CLUSTER, HASH, Log, grouping_fields, listed
 from deadheat.items.table import SCHEMA, ItemMetric, ItemTable
 from deadheat.text import pluralize
 
+MOST_FIELDS = 12
+
 
 def merge_logs(source: str, logs: Sequence[Log]) -> ItemTable:
     """One table of the scores of all logs."""
@@ -22,6 +24,7 @@ def merge_logs(source: str, logs: Sequence[Log]) -> ItemTable:
     for log in logs:
         by_task[log.task].append(log)
     numbered, known, notes = [], [], [note for log in logs for note in log.notes]
+    tasks_with: Counter[str] = Counter()
     declared = list(dict.fromkeys(log.cluster for log in logs if log.cluster))
     for task, members in by_task.items():
         repeated, more = _numbered(task, members)
@@ -32,14 +35,20 @@ def merge_logs(source: str, logs: Sequence[Log]) -> ItemTable:
             cluster = pl.col(CLUSTER) if CLUSTER in items.columns else pl.lit(None, pl.String)
         else:  # where other tasks declare clusters, every item of this one is a cluster of its own
             cluster = pl.col("item") if declared else pl.lit(None, pl.String)
-        known.append(items.select(pl.lit(task).alias("task"), "item", cluster.alias(CLUSTER), *grouping_fields(items)))
-    described = pl.concat(known, how="diagonal")
+        names = [name for name in grouping_fields(items) if name not in declared]
+        tasks_with.update(names)
+        known.append(items.select(pl.lit(task).alias("task"), "item", cluster.alias(CLUSTER), *names))
+    fields = [name for name, _ in tasks_with.most_common(MOST_FIELDS)]
+    if len(tasks_with) > MOST_FIELDS:
+        notes.append(f"{MOST_FIELDS} of {len(tasks_with)} fields may be units of items: those of most tasks")
+    keys = ["task", "item", CLUSTER]
+    parts = [part.select(name for name in part.columns if name in {*keys, *fields}) for part in known]
+    described = pl.concat(parts, how="diagonal")
     frame = _rows(numbered).join(described, on=["task", "item"], how="left", maintain_order="left")
-    fields = [name for name in described.columns if name not in ("task", "item", CLUSTER, *declared)]
-    names = [*SCHEMA, *fields, *(name for name in ("counts",) if name in frame.columns)]
+    columns = [*SCHEMA, *fields, *(["counts"] if "counts" in frame.columns else [])]
     return ItemTable(
         source,
-        frame.select(names),
+        frame.select(columns),
         metrics=_metrics(logs),
         cluster=declared[0] if len(declared) == 1 else "cluster" if declared else "",
         fields=tuple(fields),

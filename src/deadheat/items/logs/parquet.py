@@ -6,13 +6,11 @@ import struct
 from collections.abc import Iterator, Mapping
 
 LENGTH = struct.Struct("<I")
-# Types of Thrift's compact protocol; and what row groups > columns > metadata > number of values, or size, stand for.
+# Types of Thrift's compact protocol.
 TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, STRUCT = 1, 2, 3, 7, 8, 9, 10, 12
 INTEGERS = (4, 5, 6)
-SIZES: Mapping[tuple[int, ...], int] = {
-    (4, 1, 3, 5): 8,
-    (4, 1, 3, 6): 1,
-}  # bytes of a decoded value, and of the decompressed pages
+# Bytes for each unit of row groups > columns > metadata > number of values, and > size of the decompressed pages.
+SIZES: Mapping[tuple[int, ...], int] = {(4, 1, 3, 5): 8, (4, 1, 3, 6): 1}
 
 
 def decoded_size(content: memoryview) -> int:

@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 
 from deadheat.errors import InputError
-from deadheat.items.logs.decoding import decode, shorten, text_of
+from deadheat.items.logs.decoding import decode, shorten
 from deadheat.items.logs.files import LogFile
-from deadheat.items.logs.log import Harness, Log, field_name, log_of
+from deadheat.items.logs.log import Harness, Log, described, log_of
 
 NAME = "promptfoo"
 ERROR = 2  # the failure reason of an answer that there is none of
@@ -90,13 +90,7 @@ def _log(path: str, task: str, system: str, results: Sequence[_Result]) -> Log:
         item = _item(result)
         attempts[item] += 1
         rows.append((item, str(attempts[item]), _values(result)))
-    names = dict.fromkeys(name for result in results for name in result.vars or ())
-    fields = {
-        column: [text_of((result.vars or {}).get(name)) for result in results]
-        for name in names
-        if (column := field_name(name))
-    }
-    return log_of(path, NAME, task, system, rows, fields)
+    return log_of(path, NAME, task, system, rows, described([result.vars for result in results]))
 
 
 def _item(result: _Result) -> str:

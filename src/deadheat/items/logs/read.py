@@ -84,6 +84,8 @@ def _find(path: str) -> list[tuple[str, LogFile, Harness]]:
             files.append((path, file, harness))
         elif mteb.matches(file):
             aggregates = name
+    if len({harness.name for _, _, harness in files}) > 1:  # lines of numbers may be anything
+        files = [entry for entry in files if entry[2].name != segments.SACREBLEU]
     if not files and aggregates:
         raise InputError(
             f"{aggregates}: scores of whole tasks (MTEB); expected scores of items (`rank` compares tasks)"

@@ -13,9 +13,11 @@ from deadheat.items.logs.decoding import decode, digest
 from deadheat.items.logs.files import LogFile
 from deadheat.items.logs.log import HASH, Harness, Log, log_of
 
-NUMBER = r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+NUMBER = r"-?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?"
 # `73.1`, or `chrF2|nrefs:1|case:mixed = 73.1` unless only scores are printed.
-SACREBLEU_LINE = re.compile(rf"(?:(?P<metric>[A-Za-z][\w+]*)(?:\|\S*)? = )?(?P<score>{NUMBER})(?: .*)?")
+SACREBLEU_LINE = re.compile(
+    rf"(?P<metric>[A-Za-z][\w+]*)(?:\|\S*)? = (?P<named>{NUMBER})(?: .*)?|(?P<score>{NUMBER})\s*"
+)
 WMT_LINE = re.compile(rf"(?P<system>[^\t]+)\t(?P<score>{NUMBER}|None|nan)\s*")
 PAIR = re.compile(r"([a-z]{2,3}-[a-z]{2,3}(?:_[A-Za-z]+)?)(?:\.(.+))?")  # languages, and maybe a metric
 METRICS = {"bleu": "BLEU", "chrf": "chrF", "chrf2": "chrF", "chrf++": "chrF++", "ter": "TER", "comet": "COMET"}
@@ -36,7 +38,7 @@ def read_sacrebleu(files: Sequence[LogFile], *, partial: bool) -> Iterator[Log]:
             match = SACREBLEU_LINE.fullmatch(line)
             if not match:
                 raise InputError(f"{file.path}:{number}: {line[:40]!r}; expected one score per line")
-            scores.append(float(match["score"]))
+            scores.append(float(match["score"] or match["named"]))
             metric = match["metric"] or metric
         yield _log(file.path, SACREBLEU, "", system, metric or "score", scores)
 
