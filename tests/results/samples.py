@@ -11,6 +11,7 @@ import numpy as np
 import deadheat
 from deadheat.corpus import Corpus
 from deadheat.questions.power import assumed_power
+from deadheat.questions.power_items import power_items
 from deadheat.questions.run import run_plan
 from deadheat.questions.size import size
 from deadheat.questions.store_report import read_study
@@ -84,6 +85,17 @@ def sample_compare_scores() -> Result:
 
 def sample_power() -> Result:
     return assumed_power(25_000, 0.970, 0.968, agreement=0.98)
+
+
+def sample_power_items() -> Result:
+    rng = np.random.default_rng(4)
+    rows = [
+        {"item": i, "epoch": k, "model": name, "correct": rng.random() < chance}
+        for i in range(40)
+        for name, chance in (("A", 0.7 - 0.01 * i), ("B", 0.5))
+        for k in range(3)
+    ]
+    return power_items(rows, difference=4)
 
 
 @cache

@@ -113,7 +113,7 @@ def _compare(counted: CountedItems, settings: PairwiseSettings, reference: str, 
     """Compare by counts; where lower scores are better, by scores that are turned round, and turn the result back."""
     metric = counted.metric
     datasets: Sequence[CountedDataset] = counted.datasets
-    scale = _scale(counted)
+    scale = scale_of(counted)
     turn = _Turn(1.0 if scale.is_percent else 0.0) if metric.lower_is_better else None
     label = f"pass@{pass_at}" if pass_at else metric.name
     measure = _measure(label, metric, turn)
@@ -137,7 +137,7 @@ def _measure(label: str, metric: ItemMetric, turn: _Turn | None) -> Metric:
     return Metric(label, label, no_counts, value, metric.aggregate.fields)
 
 
-def _scale(counted: CountedItems) -> Scale:
+def scale_of(counted: CountedItems) -> Scale:
     """Percent where all scores of items are shares."""
     if counted.metric.aggregate.name == "mean":
         sums = [values[..., :2] for dataset in counted.datasets for values in dataset.counts.values()]

@@ -269,7 +269,7 @@ class RunScores:
         return RunsEstimate(self.mean - other.mean, (units, *parts), shared, limit)
 
 
-def run_freedom(*runs: int) -> float:
+def run_freedom(*runs: float) -> float:
     """The most degrees of freedom that an estimate may have whose error comes from so many runs of each system.
 
     Satterthwaite's degrees of freedom are too many where the variance over few runs happens to be estimated small. In
