@@ -224,6 +224,9 @@ def _pass_rate(attempts_RIF: Values, k: int) -> Values:
     scored = np.isfinite(scores_RI)
     if not np.isin(scores_RI[scored], (0.0, 1.0)).all():
         raise InputError(f"pass@{k} of scores that are not just 0 or 1; expected right or wrong answers")
+    most = int(scored.sum(axis=0).max(initial=0))
+    if k > most > 0:
+        raise InputError(f"pass@{k} of items with {pluralize(most, 'attempt')} at most; expected a smaller number")
     rate = pass_at_k(scored.sum(axis=0), np.where(scored, scores_RI, 0).sum(axis=0), k)
     ones = np.where(np.isnan(rate), np.nan, 1.0)
     return np.stack([rate, ones, ones], axis=1)
