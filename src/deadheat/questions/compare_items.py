@@ -120,7 +120,7 @@ def _compare(counted: CountedItems, settings: PairwiseSettings, reference: str, 
     if settings.test:
         datasets, measure = _as_integers(datasets, measure)
     comparison = compare_counts(
-        datasets, measure, settings, reference=reference, scale=scale, shared_runs=not datasets[0].is_fixed
+        datasets, measure, settings, reference=reference, scale=scale, shared_runs=counted.shared_runs
     )
     comparison = replace(comparison, systems=tuple(map(_without_counts, comparison.systems)))
     return turn.comparison(comparison) if turn else comparison

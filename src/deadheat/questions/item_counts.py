@@ -33,6 +33,7 @@ class CountedItems:
     datasets: tuple[CountedDataset, ...]
     unscored: int  # items left out because a system has no score on them, or counted as wrong
     notes: tuple[str, ...]
+    shared_runs: bool = False  # a run is one model on all tasks
 
 
 def count_items(
@@ -55,7 +56,18 @@ def count_items(
     notes += [note for _, _, more in counted for note in more]
     if unit == ITEM and table.fields:
         notes.append(f"items may belong together: {' or '.join(f'--unit {name}' for name in table.fields)}")
-    return CountedItems(chosen, unit, datasets, sum(number for _, number, _ in counted), tuple(notes))
+    separate = _separate_runs(rows) if several and table.repeats == RUNS else ""
+    if separate:
+        notes.append(f"runs differ between tasks, and are taken for separate models: {separate}")
+    unscored_items = sum(number for _, number, _ in counted)
+    return CountedItems(chosen, unit, datasets, unscored_items, tuple(notes), table.repeats == RUNS and not separate)
+
+
+def _separate_runs(rows: pl.DataFrame) -> str:
+    """The first system that does not have the same runs on all tasks; "" where all have."""
+    runs = rows.group_by("system", "task", maintain_order=True).agg(pl.col("repeat").unique().sort().str.join("\n"))
+    numbers = runs.group_by("system", maintain_order=True).agg(pl.col("repeat").n_unique())
+    return next((system for system, number in numbers.iter_rows() if number > 1), "")
 
 
 def _rows(table: ItemTable, metric: str) -> pl.DataFrame:
@@ -94,6 +106,7 @@ class _Task:
         (system_N, systems), (item_N, items), (repeat_N, repeats) = (
             encode(rows[key]) for key in ("system", "item", "repeat")
         )
+        repeat_N = np.argsort(np.argsort(repeats))[repeat_N]  # in the same order on all tasks
         shape = (len(systems), len(items), len(repeats))
         _refuse_repeated(
             rows, np.ravel_multi_index((system_N, item_N, repeat_N), shape), math.prod(shape), table.source
