@@ -23,7 +23,7 @@ from deadheat.results.format import PERCENT, Scale
 from deadheat.results.verdict import TARGET_POWER, Claim, Evidence, Verdict, margin_of
 from deadheat.stats.corrections import correct_defined, decision_levels, partial_conjunction, tied_with_best
 from deadheat.stats.estimates import Estimate, RunScores, RunsEstimate, average, average_elsewhere, run_share
-from deadheat.stats.intervals import Interval, Value
+from deadheat.stats.intervals import Interval, Value, tango
 
 ALL_PAIRS = 3  # systems up to which all pairs are claims; of more, those with the best
 DESIGN_SYSTEMS = 5  # that the design effect is computed from
@@ -138,6 +138,7 @@ class PairEstimates:
     about_runs: bool = False
     named: tuple[float, float] | None = None  # p-value and direction of a test that was asked for by name
     odds_ratio: float = math.nan
+    right_alone: tuple[int, int, int] | None = None  # items that one of them alone has right, of so many; for McNemar
 
 
 def pair_estimates(joint: JointScores, a: str, b: str) -> PairEstimates | None:
@@ -207,11 +208,14 @@ def corrected_pairs(
             )
             at += 1
         in_favour = [row.p if row.difference * gap > 0 else 1.0 for row in rows if not math.isnan(row.p)]
+        interval = here.interval(i)
+        if pair.right_alone:
+            interval = tango(*pair.right_alone, level=interval.level)
         far = PairElsewhere(elsewhere.interval(i), others[i].p, elsewhere.corrected[i], elsewhere.detectable(i))
         reduction = error_reduction(*sorted(pair.scores)) if scale.is_percent else math.nan
         tests.append(
             PairwiseTest(
-                *(pair.a, pair.b, settings.test, gap, here.interval(i), p[i], here.corrected[i]),
+                *(pair.a, pair.b, settings.test, gap, interval, p[i], here.corrected[i]),
                 direction=gap if pair.named is None else pair.named[1],
                 error_reduction=reduction,
                 odds_ratio=pair.odds_ratio,
