@@ -19,7 +19,7 @@ from deadheat.results.verdict import State
 from deadheat.stats.intervals import tango
 from deadheat.stats.paired import mcnemar
 
-# The worked examples of Fagerland, Lydersen and Laake (airway hyper-responsiveness, complete response) as the R packages
+# Worked examples of Fagerland, Lydersen and Laake (airway hyper-responsiveness, complete response) as the R packages
 # ratesci and contingencytables have them, and scoreci.mp(25, 28, 618) of PropCIs, which subtracts the first proportion.
 PUBLISHED = [
     (1, 7, 21, 0.95, -0.517, -0.026, 5e-4),
