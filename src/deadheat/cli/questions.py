@@ -62,8 +62,9 @@ examples:
   deadheat rank scores.csv --metric las --attributes treebanks.csv --one-per family
   deadheat rank scores.csv --metric las --attributes treebanks.csv --anomalies Stanford
   deadheat rank scores.csv --metrics las,blex                 which metric gives a more stable ranking
+  deadheat rank battles.csv                                   which of two was preferred: model_a, model_b, winner
 A table has the columns metric, treebank (or dataset), system and score, or one row per data set and one column per
-system."""
+system; or it has battles."""
 SEEDS_EXAMPLES = """\
 examples:
   deadheat seeds runs.csv --system system --score test --dev dev
@@ -360,17 +361,35 @@ def _question(name: str) -> Callable[..., Result]:
     return question
 
 
-rank_parser = partial(_table_parser, "rank", "scores", RANK_EXAMPLES)
 seeds_parser = partial(_table_parser, "seeds", "runs", SEEDS_EXAMPLES)
 contrast_parser = partial(_table_parser, "contrast", "runs", CONTRAST_EXAMPLES)
 run_seeds = partial(_answer, "seeds", "runs")
 
 
+def rank_parser() -> argparse.ArgumentParser:
+    from deadheat.questions.rank import rank
+    from deadheat.questions.rank_battles import rank_battles
+
+    parser = _table_parser("rank", "scores", RANK_EXAMPLES)
+    battles = parser.add_argument_group("battles", "tables with the columns model_a, model_b and winner")
+    add_arguments(battles, rank_battles, skip=list(arguments_of(rank)))
+    return parser
+
+
 def run_rank(arguments: argparse.Namespace) -> int:
+    from deadheat.questions.rank import rank
+    from deadheat.questions.rank_battles import is_battles, rank_battles
+    from deadheat.tables.table import read_table
+
     if arguments.anomalies and not arguments.attributes:
         raise InputError("deadheat rank: --anomalies without attributes of data sets; expected --attributes FILE")
     if arguments.scores == "-" and arguments.metrics is not None:
         raise InputError("deadheat rank: --metrics reads the table twice; expected a file and not standard input")
+    arguments.scores = read_table(arguments.scores)
+    if is_battles(arguments.scores):
+        _refuse(arguments, rank_battles, "tables of scores", rank_parser())
+        return show(rank_battles(arguments.scores, **values_of(rank_battles, arguments)), as_json=arguments.json)
+    _refuse(arguments, rank, "tables of battles", rank_parser())
     return _answer("rank", "scores", arguments)
 
 

@@ -220,7 +220,7 @@ def plan_attempts(
 
     for number in sorted({*ATTEMPTS, more}):
         needed = _needed(lambda size, number=number: power_of(size, number), target)  # type: ignore[misc]
-        plans.append(AttemptsPlan(number, power_of(units, number), power_of(2 * units, number), needed))
+        plans.append(AttemptsPlan(float(number), power_of(units, number), power_of(2 * units, number), needed))
     return tuple(plans)
 
 
