@@ -14,6 +14,8 @@ import numpy as np
 from benchmarks.timing import table
 from deadheat.questions.pairwise import pair_p
 from deadheat.results.compare import Comparison, PairwiseSettings
+from tests.questions.item_worlds import ItemDesign
+from tests.questions.test_power_items import EFFECTS, SIMULATED, planned, simulated
 from tests.questions.test_verdict_calibration import any_win_over_splits
 from tests.questions.verdict_worlds import (
     DESIGNS,
@@ -97,6 +99,11 @@ def coverage_row(design: Design, worlds: int) -> list[str]:
     return [design.name, percent(score, worlds), percent(difference, worlds)]
 
 
+def power_row(design: ItemDesign, effect: float, worlds: int) -> list[str]:
+    """Power as `power` plans it from a pilot, and as `compare` has it."""
+    return [design.name, f"{100 * planned(design, effect).power:.1f}", f"{100 * simulated(design, effect, worlds):.1f}"]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--worlds", type=int, default=1000)
@@ -107,6 +114,8 @@ def main() -> None:
     print(table(["equal over all data sets, not on these", "false wins for others"], rows))
     designs = [*SPLIT_DESIGNS, SplitDesign("20 splits, 10 systems", systems=10)]
     print(table(["random splits", "false wins", "power"], [split_row(design, worlds) for design in designs]))
+    planned_rows = [power_row(design, effect, worlds) for design, effect in zip(SIMULATED, EFFECTS, strict=True)]
+    print(table(["scores of items", "planned power", "simulated"], planned_rows))
     print(table(["95% intervals", "score", "difference"], [coverage_row(design, worlds) for design in COVERAGE]))
 
 

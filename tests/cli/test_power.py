@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from deadheat.testbed import built_in
 from tests.cli.running import Commands
+from tests.questions.item_worlds import ItemDesign, draw
 
 
 @pytest.fixture(scope="module")
@@ -93,3 +95,42 @@ def test_predictions_that_hardly_differ_have_no_noise(commands: Commands, gold: 
         copy.write_text(text)
         refused = commands.refused("power", gold, f"a={guess}", f"b={copy}", "--difference", 1)
         assert refused.startswith("5 units, but the systems differ on fewer than two of them")
+
+
+@pytest.fixture(scope="module")
+def items(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("items") / "items.csv"
+    frame = draw(ItemDesign("", items=60, attempts=3), np.random.default_rng(1)).drop("passage", "task")
+    frame.write_csv(path)
+    return path
+
+
+def test_a_table_of_items_says_what_more_items_and_more_attempts_would_buy(commands: Commands, items: Path) -> None:
+    shown = commands("power", items, "--difference", 8, "--units", 100, "--attempts", 5).out
+    assert "a test set of 100 items with 5 attempts of each system shows it" in shown
+    (heading,) = (line for line in shown.splitlines() if line.startswith("attempts  "))
+    assert heading.split() == ["attempts", "100", "items", "200", "items", "items", "needed"]
+    result = json.loads(commands("power", items, "--difference", 8, "--json").out)
+    assert (result["runs"], result["repeat"], len(result["attempts"])) == ([3, 3], "attempt", 7)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "no --difference; expected the difference to show in points"),
+        (["--difference", "5", "--attempts", "0"], "0 attempts; expected at least one"),
+        (["--difference", "5", "--runs", "4"], "although the repeats are attempts; expected --attempts"),
+        (["--difference", "5", "--pair", "A"], "1 system (A); expected two"),
+        (["--difference", "5", "--documents", "9"], "--documents is for files of predictions; expected none here"),
+        (["--difference", "5", "--units", "1"], "1 units, which weigh as much as"),
+    ],
+)
+def test_mistakes_with_items_are_one_line(commands: Commands, items: Path, options: list[str], message: str) -> None:
+    assert message in commands.refused("power", items, *options)
+
+
+def test_options_of_items_are_not_for_files(commands: Commands, files: list[str]) -> None:
+    refused = commands.refused("power", *files, "--difference", 1, "--attempts", 4)
+    assert "--attempts is for scores of items; expected none here" in refused
+    assumed = ("--accuracies", 0.9, 0.8, "--agreement", 0.85, "--units", 100)
+    assert "--pair is for scores of items" in commands.refused("power", *assumed, "--pair", "A", "B")

@@ -57,7 +57,7 @@ def test_json_has_the_fields_that_the_page_promises(
     assert set(found) == {
         "kind", "schema", "version", "metric", "datasets", "subset_size", "samples", "design", "grouped_by", "seed",
         "systems", "pairs", "tau", "scale", "all_subsets", "anomalies", "subsets", "leave_one_out", "representative",
-        "metrics", "notes", "alpha", "margin", "verdict",
+        "metrics", "notes", "alpha", "margin", "verdict", "borda",
     }  # fmt: skip
     assert len(found["verdict"]["claims"]) == 3
     assert (found["kind"], found["metric"], found["datasets"]) == ("rank", "las", 8)

@@ -120,6 +120,7 @@ def test_everything_that_was_asked_for_has_a_section(everything: Ranking) -> Non
         "Differences over data sets",
         "Ranks on subsets of the data sets",
         "Pairs of systems",
+        "Borda counts",
         "Ranks on any subset",
         "Where labels ranks best and worst",
         "Named subsets",
@@ -134,13 +135,13 @@ def test_everything_that_was_asked_for_has_a_section(everything: Ranking) -> Non
     # labels to graph: 6.2 of 15 errors on en, 4.6 of 19.6 on cs, 3.3 of 9.9 on it.
     saved = 100 * (6.2 / 15 + 4.6 / 19.6 + 3.3 / 9.9) / 3
     assert column(with_column(everything, "graph over labels"), "graph over labels")["rich"] == f"{saved:.2f}"
-    assert len(check(everything.to_latex()).tables) == 4
+    assert len(check(everything.to_latex()).tables) == 5
 
 
 def test_a_ranking_alone_makes_no_claim_over_all_subsets() -> None:
     found = rank(TABLE, subset_size=4, samples=20, seed=3)
     assert "of 20 random subsets of 4." in str(found)
-    assert len(tables(found)) == 3
+    assert len(tables(found)) == 4
     assert not any(word in str(found) for word in ("possible", "all subsets"))
     for table in check(found.to_latex()).tables:
         assert [row[0] for row in table[1:]] == list(TABLE)

@@ -11,6 +11,8 @@ import numpy as np
 import deadheat
 from deadheat.corpus import Corpus
 from deadheat.questions.power import assumed_power
+from deadheat.questions.power_items import power_items
+from deadheat.questions.rank_battles import rank_battles
 from deadheat.questions.run import run_plan
 from deadheat.questions.size import size
 from deadheat.questions.store_report import read_study
@@ -86,6 +88,17 @@ def sample_power() -> Result:
     return assumed_power(25_000, 0.970, 0.968, agreement=0.98)
 
 
+def sample_power_items() -> Result:
+    rng = np.random.default_rng(4)
+    rows = [
+        {"item": i, "epoch": k, "model": name, "correct": rng.random() < chance}
+        for i in range(40)
+        for name, chance in (("A", 0.7 - 0.01 * i), ("B", 0.5))
+        for k in range(3)
+    ]
+    return power_items(rows, difference=4)
+
+
 @cache
 def runs_file() -> Path:
     """Runs of three systems on two tasks, with settings, seeds and dev scores."""
@@ -130,6 +143,19 @@ def sample_rank_with_everything() -> Result:
         leave_one_out=True,
         representative=2,
     )
+
+
+def sample_battles() -> Result:
+    rng = np.random.default_rng(5)
+    skill = {"A": 1.2, "B": 0.2, "C": 0.0, "D": -0.6}
+    rows = []
+    for prompt in range(120):
+        a, b = rng.choice(list(skill), 2, replace=False).tolist()
+        gap = skill[a] - skill[b] + rng.logistic()
+        winner = "tie" if abs(gap) < 0.3 else "model_a" if gap > 0 else "model_b"
+        rows.append({"model_a": a, "model_b": b, "winner": winner, "prompt_id": prompt // 2})
+    rows.append({"model_a": "E", "model_b": "D", "winner": "model_b", "prompt_id": 0})
+    return rank_battles(rows)
 
 
 def sample_size() -> Result:

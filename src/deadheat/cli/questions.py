@@ -17,10 +17,10 @@ from deadheat.results.base import Result
 if TYPE_CHECKING:
     from deadheat.results.compare import Comparison
 
-# Options of `compare` that all of its sources have.
+# Options of `compare` and `power` that all of its sources have.
 GENERAL = (
     "help", "max_size", "gold", "systems", "sets", "scores", "fail_if_worse", "markdown", "json", "ledger", "purpose",
-    "over_budget", "format", "columns", "separator", "lenient",
+    "over_budget", "format", "columns", "separator", "lenient", "accuracies", "agreement", "design_effect", "run_sd",
 )  # fmt: skip
 GOLD = "the gold file; all files of a folder; - for standard input"
 SCORE_EXAMPLES = """\
@@ -42,6 +42,7 @@ POWER_EXAMPLES = """\
 examples:
   deadheat power gold.conllu A=a.conllu B=b.conllu --difference 0.5
   deadheat power gold.conllu A=a.run1.conllu A=a.run2.conllu B=b.run1.conllu B=b.run2.conllu --difference 0.5 --runs 5
+  deadheat power items.csv --difference 2 --attempts 4        a table of scores of items, or logs of evaluations
   deadheat power --accuracies 0.970 0.968 --agreement 0.98 --units 25000
   deadheat power --accuracies 0.970 0.968 --agreement 0.98 --units 25000 --design-effect 2 --runs 5 --run-sd 0.1
 With files, --difference is the true difference that should be shown; the observed one is not used, only the noise."""
@@ -61,8 +62,9 @@ examples:
   deadheat rank scores.csv --metric las --attributes treebanks.csv --one-per family
   deadheat rank scores.csv --metric las --attributes treebanks.csv --anomalies Stanford
   deadheat rank scores.csv --metrics las,blex                 which metric gives a more stable ranking
+  deadheat rank battles.csv                                   which of two was preferred: model_a, model_b, winner
 A table has the columns metric, treebank (or dataset), system and score, or one row per data set and one column per
-system."""
+system; or it has battles."""
 SEEDS_EXAMPLES = """\
 examples:
   deadheat seeds runs.csv --system system --score test --dev dev
@@ -150,7 +152,7 @@ def _comparison(arguments: argparse.Namespace) -> Comparison:
         return _of_items(arguments, files)
     if files and "=" in files[0] and not os.path.exists(files[0]):
         return _of_items(arguments, _named_files("compare", files))
-    _refuse(arguments, compare, "scores of items")
+    _refuse(arguments, compare, "scores of items", compare_parser())
     options = values_of(compare, arguments) | reading(arguments) | {"ledger_entry": ledger_entry(arguments)}
     if arguments.gold and is_pattern(arguments.gold):
         return compare(arguments.gold, arguments.systems, **options)
@@ -172,25 +174,27 @@ def _of_scores(arguments: argparse.Namespace) -> Comparison:
     table = read_table(arguments.scores)
     if has_items(table, {"item": arguments.item}):
         return _of_items(arguments, table)
-    _refuse(arguments, compare_scores, "files or scores of items")
+    _refuse(arguments, compare_scores, "files or scores of items", compare_parser())
     return compare_scores(table, **values_of(compare_scores, arguments))
 
 
 def _of_items(arguments: argparse.Namespace, source: object) -> Comparison:
     from deadheat.questions.compare_items import compare_items
 
-    _refuse(arguments, compare_items, "files of predictions")
+    _refuse(arguments, compare_items, "files of predictions", compare_parser())
     return compare_items(source, **values_of(compare_items, arguments))
 
 
-def _refuse(arguments: argparse.Namespace, question: Callable[..., Result], others: str) -> None:
+def _refuse(
+    arguments: argparse.Namespace, question: Callable[..., Result], others: str, parser: argparse.ArgumentParser
+) -> None:
     """Refuse options that a question does not have, and which are for something else."""
-    defaults = {action.dest: action.default for action in compare_parser()._actions}
+    defaults = {action.dest: action.default for action in parser._actions}
     known = {*arguments_of(question), *GENERAL}
     for name, default in defaults.items():
         if name not in known and getattr(arguments, name, default) != default:
             flag = name.replace("_", "-")
-            raise InputError(f"deadheat compare: --{flag} is for {others}; expected none here")
+            raise InputError(f"{parser.prog}: --{flag} is for {others}; expected none here")
 
 
 def failed_gate(result: Comparison, system: str) -> int:
@@ -205,9 +209,10 @@ def failed_gate(result: Comparison, system: str) -> int:
 
 def power_parser() -> argparse.ArgumentParser:
     from deadheat.questions.power import power
+    from deadheat.questions.power_items import power_items
 
     parser = Parser("power", epilog=POWER_EXAMPLES)
-    parser.add_argument("gold", metavar="GOLD", nargs="?", help=GOLD)
+    parser.add_argument("gold", metavar="GOLD", nargs="?", help=f"{GOLD}; or a table or logs with scores of items")
     systems = "two systems' names and predictions; a name may be repeated for several runs"
     parser.add_argument("systems", metavar="NAME=PRED", nargs="*", help=systems)
     parser.add_argument("--accuracies", type=float, nargs=2, metavar="P", help="assumed accuracies, instead of files")
@@ -220,13 +225,17 @@ def power_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--run-sd", type=float, metavar="POINTS", help="with --accuracies: standard deviation of scores over runs"
     )
+    items = parser.add_argument_group("scores of items")
+    add_arguments(items, power_items, skip=list(arguments_of(power)))
     return parser.add_options(power, json=JSON, ledger=True, reading=True)
 
 
 def run_power(arguments: argparse.Namespace) -> int:
     from deadheat.questions.power import power
+    from deadheat.questions.power_items import power_items
 
     if arguments.accuracies:
+        _refuse(arguments, power, "scores of items", power_parser())
         return show(_assumed_power(arguments), as_json=arguments.json)
     if not arguments.gold:
         raise InputError("deadheat power: no files; expected GOLD NAME=PRED NAME=PRED, or --accuracies")
@@ -238,6 +247,12 @@ def run_power(arguments: argparse.Namespace) -> int:
         )
     if arguments.difference is None:
         raise InputError("deadheat power: no --difference; expected the difference to show in points: --difference 0.5")
+    files = [arguments.gold, *arguments.systems]
+    if len(files) == 1 or ("=" in files[0] and not os.path.exists(files[0])):
+        _refuse(arguments, power_items, "files of predictions", power_parser())
+        source = files if "=" not in files[0] or os.path.exists(files[0]) else _named_files("power", files)
+        return show(power_items(source, **values_of(power_items, arguments)), as_json=arguments.json)
+    _refuse(arguments, power, "scores of items", power_parser())
     options = values_of(power, arguments) | reading(arguments)
     systems = _named_files("power", arguments.systems)
     result = power(arguments.gold, systems, ledger_entry=ledger_entry(arguments), **options)
@@ -346,17 +361,35 @@ def _question(name: str) -> Callable[..., Result]:
     return question
 
 
-rank_parser = partial(_table_parser, "rank", "scores", RANK_EXAMPLES)
 seeds_parser = partial(_table_parser, "seeds", "runs", SEEDS_EXAMPLES)
 contrast_parser = partial(_table_parser, "contrast", "runs", CONTRAST_EXAMPLES)
 run_seeds = partial(_answer, "seeds", "runs")
 
 
+def rank_parser() -> argparse.ArgumentParser:
+    from deadheat.questions.rank import rank
+    from deadheat.questions.rank_battles import rank_battles
+
+    parser = _table_parser("rank", "scores", RANK_EXAMPLES)
+    battles = parser.add_argument_group("battles", "tables with the columns model_a, model_b and winner")
+    add_arguments(battles, rank_battles, skip=list(arguments_of(rank)))
+    return parser
+
+
 def run_rank(arguments: argparse.Namespace) -> int:
+    from deadheat.questions.rank import rank
+    from deadheat.questions.rank_battles import is_battles, rank_battles
+    from deadheat.tables.table import read_table
+
     if arguments.anomalies and not arguments.attributes:
         raise InputError("deadheat rank: --anomalies without attributes of data sets; expected --attributes FILE")
     if arguments.scores == "-" and arguments.metrics is not None:
         raise InputError("deadheat rank: --metrics reads the table twice; expected a file and not standard input")
+    arguments.scores = read_table(arguments.scores)
+    if is_battles(arguments.scores):
+        _refuse(arguments, rank_battles, "tables of scores", rank_parser())
+        return show(rank_battles(arguments.scores, **values_of(rank_battles, arguments)), as_json=arguments.json)
+    _refuse(arguments, rank, "tables of battles", rank_parser())
     return _answer("rank", "scores", arguments)
 
 

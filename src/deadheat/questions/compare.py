@@ -15,7 +15,7 @@ from deadheat.corpus.reading import ReadingOptions
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics import METRICS, Metric, Pair
 from deadheat.metrics import align as align_words
-from deadheat.metrics.metric import Values
+from deadheat.metrics.metric import GOLD, Values
 from deadheat.questions import inputs
 from deadheat.questions.counting import CountedRuns, count_runs
 from deadheat.questions.designs import Prediction, by_dataset, match_pattern, missing_combinations
@@ -29,7 +29,7 @@ from deadheat.questions.joint import (
     shown_pairs,
     tied_systems,
 )
-from deadheat.questions.pairwise import agreement, odds_ratio, pair_p
+from deadheat.questions.pairwise import agreement, discordant, odds_ratio, pair_p
 from deadheat.questions.score import AUTO, Group, IntervalSettings, group_scores, score_of
 from deadheat.results.compare import AverageRanks, Comparison, DatasetScores, PairwiseSettings
 from deadheat.results.format import PERCENT, Scale, unit_names
@@ -220,7 +220,9 @@ def _named_test(
         raise InputError(f"{settings.test} with {several}; expected one run each on one data set, or no --test")
     first_NF, second_NF = counts[0][0], counts[1][0]
     named = pair_p(first_NF, second_NF, metric.value, settings)
-    return replace(pair, named=named, odds_ratio=odds_ratio(first_NF, second_NF))
+    items = discordant(first_NF, second_NF) if settings.test.startswith("mcnemar") else None
+    right_alone = (*items, int(first_NF[:, GOLD].sum())) if items else None
+    return replace(pair, named=named, odds_ratio=odds_ratio(first_NF, second_NF), right_alone=right_alone)
 
 
 def _reason(settings: PairwiseSettings, datasets: Sequence[DatasetScores]) -> str:

@@ -15,7 +15,7 @@ from deadheat.items.columns import ItemColumns
 from deadheat.items.sources import ItemSource, open_items
 from deadheat.items.table import ATTEMPTS, RUNS, ItemMetric, ItemTable
 from deadheat.metrics import Metric
-from deadheat.metrics.metric import Sums, Values
+from deadheat.metrics.metric import Counts, Sums, Values
 from deadheat.questions import inputs
 from deadheat.questions.compare import TestName, check_number, compare_counts
 from deadheat.questions.item_counts import AUTO, OMIT, ZERO, CountedItems, count_items
@@ -113,14 +113,16 @@ def _compare(counted: CountedItems, settings: PairwiseSettings, reference: str, 
     """Compare by counts; where lower scores are better, by scores that are turned round, and turn the result back."""
     metric = counted.metric
     datasets: Sequence[CountedDataset] = counted.datasets
-    scale = _scale(counted)
+    scale = scale_of(counted)
     turn = _Turn(1.0 if scale.is_percent else 0.0) if metric.lower_is_better else None
     label = f"pass@{pass_at}" if pass_at else metric.name
     measure = _measure(label, metric, turn)
     if settings.test:
-        datasets, measure = _as_integers(datasets, measure)
+        datasets = _as_integers(datasets)
+        if turn and scale.is_percent:  # right items are counted, not wrong ones
+            datasets, measure = list(map(_right_for_wrong, datasets)), _measure(label, metric, None)
     comparison = compare_counts(
-        datasets, measure, settings, reference=reference, scale=scale, shared_runs=not datasets[0].is_fixed
+        datasets, measure, settings, reference=reference, scale=scale, shared_runs=counted.shared_runs
     )
     comparison = replace(comparison, systems=tuple(map(_without_counts, comparison.systems)))
     return turn.comparison(comparison) if turn else comparison
@@ -137,7 +139,7 @@ def _measure(label: str, metric: ItemMetric, turn: _Turn | None) -> Metric:
     return Metric(label, label, no_counts, value, metric.aggregate.fields)
 
 
-def _scale(counted: CountedItems) -> Scale:
+def scale_of(counted: CountedItems) -> Scale:
     """Percent where all scores of items are shares."""
     if counted.metric.aggregate.name == "mean":
         sums = [values[..., :2] for dataset in counted.datasets for values in dataset.counts.values()]
@@ -147,7 +149,16 @@ def _scale(counted: CountedItems) -> Scale:
     return Scale.of([float(counted.metric.aggregate.value(total)) for total in sums])
 
 
-def _as_integers(datasets: Sequence[CountedDataset], measure: Metric) -> tuple[Sequence[CountedDataset], Metric]:
+def _right_for_wrong(dataset: CountedDataset) -> CountedDataset:
+    """The same with what is missing to 1 in place of every score."""
+
+    def turned(counts: Counts | Values) -> Counts | Values:
+        return np.concatenate([counts[..., 1:2] - counts[..., :1], counts[..., 1:]], axis=-1)
+
+    return replace(dataset, counts={name: turned(values) for name, values in dataset.counts.items()})
+
+
+def _as_integers(datasets: Sequence[CountedDataset]) -> Sequence[CountedDataset]:
     """Counts as integers, which tests by name need: right or wrong as it is, other scores in small steps."""
     whole = []
     for dataset in datasets:
@@ -157,7 +168,7 @@ def _as_integers(datasets: Sequence[CountedDataset], measure: Metric) -> tuple[S
         whole.append(
             replace(dataset, counts={name: np.round(values).astype(np.int64) for name, values in counts.items()})
         )
-    return whole, measure
+    return whole
 
 
 def _without_counts(row: Score) -> Score:

@@ -34,6 +34,7 @@ class CountedItems:
     datasets: tuple[CountedDataset, ...]
     unscored: int  # items left out because a system has no score on them, or counted as wrong
     notes: tuple[str, ...]
+    shared_runs: bool = False  # a run is one model on all tasks
 
 
 def count_items(
@@ -54,7 +55,18 @@ def count_items(
     notes += [note for _, _, more in counted for note in more]
     if unit == ITEM and table.fields:
         notes.append(f"items may belong together: {' or '.join(f'--unit {name}' for name in table.fields)}")
-    return CountedItems(chosen, unit, datasets, sum(number for _, number, _ in counted), tuple(notes))
+    separate = _separate_runs(rows) if several and table.repeats == RUNS else ""
+    if separate:
+        notes.append(f"runs differ between tasks, and are taken for separate models: {separate}")
+    unscored_items = sum(number for _, number, _ in counted)
+    return CountedItems(chosen, unit, datasets, unscored_items, tuple(notes), table.repeats == RUNS and not separate)
+
+
+def _separate_runs(rows: pl.DataFrame) -> str:
+    """The first system that does not have the same runs on all tasks; "" where all have."""
+    runs = rows.group_by("system", "task", maintain_order=True).agg(pl.col("repeat").unique().sort().str.join("\n"))
+    numbers = runs.group_by("system", maintain_order=True).agg(pl.col("repeat").n_unique())
+    return next((system for system, number in numbers.iter_rows() if number > 1), "")
 
 
 def select_metric(table: ItemTable, metric: str) -> tuple[ItemMetric, pl.DataFrame, list[str]]:
@@ -113,6 +125,7 @@ class _Task:
         (system_N, systems), (item_N, items), (repeat_N, repeats) = (
             encode(rows[key]) for key in ("system", "item", "repeat")
         )
+        repeat_N = np.argsort(np.argsort(repeats))[repeat_N]  # in the same order on all tasks
         shape = (len(systems), len(items), len(repeats))
         _refuse_repeated(
             rows, np.ravel_multi_index((system_N, item_N, repeat_N), shape), math.prod(shape), table.source
@@ -243,6 +256,9 @@ def _pass_rate(attempts_RIF: Values, k: int) -> Values:
     scored = np.isfinite(scores_RI)
     if not np.isin(scores_RI[scored], (0.0, 1.0)).all():
         raise InputError(f"pass@{k} of scores that are not just 0 or 1; expected right or wrong answers")
+    most = int(scored.sum(axis=0).max(initial=0))
+    if k > most > 0:
+        raise InputError(f"pass@{k} of items with {pluralize(most, 'attempt')} at most; expected a smaller number")
     rate = pass_at_k(scored.sum(axis=0), np.where(scored, scores_RI, 0).sum(axis=0), k)
     ones = np.where(np.isnan(rate), np.nan, 1.0)
     return np.stack([rate, ones, ones], axis=1)

@@ -24,7 +24,7 @@ from deadheat.results.verdict import Claim, Evidence, Verdict, margin_of
 from deadheat.stats.corrections import partial_conjunction, tied_with_best
 from deadheat.stats.estimates import Estimate, RunScores, RunsEstimate, average, average_elsewhere, run_share
 from deadheat.stats.families import Family
-from deadheat.stats.intervals import Interval, Value
+from deadheat.stats.intervals import Interval, Value, tango
 
 ALL_PAIRS = 3  # systems up to which all pairs are claims; of more, those with the best
 DESIGN_SYSTEMS = 5  # that the design effect is computed from
@@ -139,6 +139,7 @@ class PairEstimates:
     about_runs: bool = False
     named: tuple[float, float] | None = None  # p-value and direction of a test that was asked for by name
     odds_ratio: float = math.nan
+    right_alone: tuple[int, int, int] | None = None  # items that one of them alone has right, of so many; for McNemar
 
 
 def pair_estimates(joint: JointScores, a: str, b: str) -> PairEstimates | None:
@@ -214,9 +215,10 @@ def corrected_pairs(
     for pair, (interval, p, corrected, detectable, other) in zip(pairs, columns, strict=True):
         gap, by_dataset = pair.scores[0] - pair.scores[1], tuple(islice(rows, len(pair.by_dataset)))
         in_favour = [row.p if row.difference * gap > 0 else 1.0 for row in by_dataset if not math.isnan(row.p)]
+        bounds = tango(*pair.right_alone, level=interval.level) if pair.right_alone else interval
         tests.append(
             PairwiseTest(
-                *(pair.a, pair.b, settings.test, gap, interval, p, corrected),
+                *(pair.a, pair.b, settings.test, gap, bounds, p, corrected),
                 direction=gap if pair.named is None else pair.named[1],
                 error_reduction=error_reduction(*sorted(pair.scores)) if scale.is_percent else math.nan,
                 odds_ratio=pair.odds_ratio,

@@ -42,7 +42,7 @@ def pair_p(first_NF: Counts, second_NF: Counts, value: Value, settings: Pairwise
     first, second = paired.scores_of(first_NF, second_NF, value).tolist()
     gap = first - second
     if test.startswith("mcnemar"):
-        items = _discordant(first_NF, second_NF)
+        items = discordant(first_NF, second_NF)
         if items is None:
             raise InputError(f"{test}: units are not just right or wrong; expected tokens as units, or another test")
         return paired.mcnemar(*items, method=test.removeprefix("mcnemar-")).p, gap
@@ -65,11 +65,11 @@ def _are_items(counts_NF: Counts) -> bool:
 
 def odds_ratio(first_NF: Counts, second_NF: Counts) -> float:
     """Items that only the first system has right, to those that only the second has; NaN if not just right or wrong."""
-    items = _discordant(first_NF, second_NF)
+    items = discordant(first_NF, second_NF)
     return paired.mcnemar(*items).odds_ratio if items else float("nan")
 
 
-def _discordant(first_NF: Counts, second_NF: Counts) -> tuple[int, int] | None:
+def discordant(first_NF: Counts, second_NF: Counts) -> tuple[int, int] | None:
     """Items that one system alone has right; None where units are more than one item."""
     if not paired.is_additive(first_NF, second_NF) or not (_are_items(first_NF) and _are_items(second_NF)):
         return None

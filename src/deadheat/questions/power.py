@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, TypeAlias, Unpack
@@ -18,7 +19,7 @@ from deadheat.questions.designs import Prediction
 from deadheat.questions.joint import JointScores
 from deadheat.questions.score import AUTO
 from deadheat.results.data import Power
-from deadheat.results.format import PERCENT
+from deadheat.results.format import PERCENT, Scale
 from deadheat.stats.noise import Noise, RunNoise
 from deadheat.stats.power import PowerAnalysis, mcnemar_power, plan_power, simulate_mcnemar_power
 from deadheat.study.ledger.ledger import LedgerEntry
@@ -43,7 +44,7 @@ def power(  # noqa: PLR0913 (the options of the command)
     *,
     difference: Difference = None,
     metric: inputs.MetricName = "",
-    unit: inputs.Unit = AUTO,
+    unit: inputs.AnyUnit = AUTO,
     units: Size = None,
     documents: Documents = None,
     runs: Runs = None,
@@ -75,7 +76,7 @@ def power(  # noqa: PLR0913 (the options of the command)
     """
     if len(systems) != 2:
         raise InputError(f"{pluralize(len(systems), 'system')}; expected two")
-    gap = _check_difference(difference)
+    gap = check_difference(difference)
     predictions = [
         Prediction("", gold, name, str(number), source)
         for name, sources in systems.items()
@@ -83,7 +84,7 @@ def power(  # noqa: PLR0913 (the options of the command)
     ]
     counted = count_runs(predictions, metric, unit=unit, align=align, ledger_entry=ledger_entry, reading=reading)
     measured = _measure(counted)
-    planned = _planned_runs(runs, tuple(systems), measured.noise.runs)
+    planned = planned_runs(runs, tuple(systems), measured.noise.runs)
     analysis = plan_power(
         measured.noise,
         gap,
@@ -99,7 +100,7 @@ def power(  # noqa: PLR0913 (the options of the command)
     single = [name for name, number in zip(systems, at_hand, strict=True) if number == 1]
     remark = f"one run of {' and of '.join(single)}: noise between runs is left out, so real power is lower"
     return replace(
-        _result(analysis, measured.unit),
+        power_result(analysis, measured.unit),
         systems=tuple(systems),
         metric=counted.metric.label,
         measured_units=measured.noise.units,
@@ -111,16 +112,18 @@ def power(  # noqa: PLR0913 (the options of the command)
     )
 
 
-def _check_difference(points: float | None) -> float:
+def check_difference(points: float | None, scale: Scale = PERCENT) -> float:
     """The difference to show as scores are stored, from points as they are shown."""
     if points is None:
         raise InputError("no difference to show; expected one in points, such as --difference 0.5")
-    if not 0 < abs(points) <= PERCENT.factor:
-        raise InputError(f"difference {points:g}; expected points other than 0, up to {PERCENT.factor:g}")
-    return abs(points) / PERCENT.factor
+    if not 0 < abs(points) <= (PERCENT.factor if scale.is_percent else sys.float_info.max):
+        expected = f"points other than 0, up to {PERCENT.factor:g}" if scale.is_percent else "a number other than 0"
+        raise InputError(f"difference {points:g}; expected {expected}")
+    return abs(points) / scale.factor
 
 
-def _planned_runs(runs: int | None, systems: tuple[str, ...], at_hand: tuple[int, int]) -> tuple[int, int] | None:
+def planned_runs(runs: int | None, systems: tuple[str, ...], at_hand: tuple[int, int]) -> tuple[int, int] | None:
+    """The runs of each system that are asked about; None for those at hand."""
     if runs is None:
         return None
     if runs < 2:
@@ -167,7 +170,8 @@ def _measure(counted: CountedRuns) -> _Measured:
     return _Measured(noise, unit, joint.design_effect(counted.dataset))
 
 
-def _result(analysis: PowerAnalysis, unit: str) -> Power:
+def power_result(analysis: PowerAnalysis, unit: str) -> Power:
+    """A result that has the numbers of an analysis."""
     values = {field.name: getattr(analysis, field.name) for field in fields(analysis)}
     return Power(**values | {"needed": float(analysis.needed)}, unit=unit)
 
@@ -226,10 +230,10 @@ def assumed_power(  # noqa: PLR0913 (what a person would vary)
     if runs is None and run_sd is None:
         independent = max(1, round(items / design_effect))
         simulated = simulate_mcnemar_power(independent, *chances, rng=rng, alpha=alpha)
-        return replace(_result(replace(analysis, simulated=simulated), "item"), design_effect=design_effect)
+        return replace(power_result(replace(analysis, simulated=simulated), "item"), design_effect=design_effect)
     noise = _assumed_noise(items, design_effect * (discordant - gap**2), design_effect, runs, run_sd)
     analysis = plan_power(noise, gap, rng=rng, alpha=alpha, target=target)
-    return replace(_result(analysis, "item"), design_effect=design_effect, runs=noise.runs)
+    return replace(power_result(analysis, "item"), design_effect=design_effect, runs=noise.runs)
 
 
 def _assumed_noise(items: int, per_unit: float, design_effect: float, runs: int | None, run_sd: float | None) -> Noise:

@@ -24,6 +24,7 @@ from deadheat.questions.inputs import (
     SystemColumn,
 )
 from deadheat.ranking.anomalies import Attributes, find_anomalies
+from deadheat.ranking.borda import borda_ranking
 from deadheat.ranking.exact import TIME_LIMIT, Extreme, SubsetCounts, count_sums, extreme_ranks
 from deadheat.ranking.integers import IntegerScores, integer_scores, ranks_of
 from deadheat.ranking.pair_means import PairMean, selected_pairs
@@ -193,6 +194,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
         if representative is None
         else find_representative(integers, table.datasets, representative, rng=rng, time_limit=time_limit),
         metrics=tuple(metric_stability(name, integer_scores(other.scores_SD), ranks) for name, other in tables.items()),
+        borda=borda_ranking(integers, table.systems, design, samples=samples, rng=np.random.default_rng([seed, 1])),
         notes=_notes(table, integers, ranks, named, pairs),
     )
 

@@ -26,6 +26,7 @@ KINDS = {
     "seeds": "deadheat.results.runs:Seeds",
     "contrast": "deadheat.results.runs:Contrast",
     "rank": "deadheat.results.rank:Ranking",
+    "battles": "deadheat.results.battles:BattleRanking",
     "size": "deadheat.results.rank:SizeStudy",
     "split": "deadheat.results.data:SplitReport",
     "treebanks": "deadheat.results.data:TreebankSizes",

@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from deadheat.results.base import Result
+from deadheat.results.format import PERCENT, Scale
 from deadheat.results.ledger import Tally
 from deadheat.splits.leaks import Leak
+from deadheat.stats.power import AttemptsPlan, Curve
 from deadheat.text import pluralize
 
 if TYPE_CHECKING:
     from deadheat.corpus.vocabulary import Indices
     from deadheat.splits.folder import FolderCheck
     from deadheat.splits.splitting import Splits
-
-Curve: TypeAlias = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +172,9 @@ class Power(Result):
     systems: tuple[str, ...] = ()
     metric: str = ""
     evaluations: tuple[Tally, ...] = ()
+    scale: Scale = PERCENT
+    repeat: str = "run"  # what `runs` counts: a run, or an attempt at the same items
+    attempts: tuple[AttemptsPlan, ...] = ()  # what other numbers of attempts would show; none where that is unknown
 
     @property
     def is_sufficient(self) -> bool:
@@ -188,6 +191,6 @@ class Power(Result):
         return self.measured_units > 0
 
     def signature_parts(self) -> Iterable[str]:
-        runs = f"runs {' and '.join(map(str, dict.fromkeys(self.runs)))}" if self.runs else ""
+        runs = f"{self.repeat}s {' and '.join(map(str, dict.fromkeys(self.runs)))}" if self.runs else ""
         units = f"units {self.units} ({self.unit})"
         return self.metric, units, runs, f"alpha {self.alpha:g}", f"target {self.target:g}"

@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import ClassVar
 
 from deadheat.ranking.anomalies import Anomalies
+from deadheat.ranking.borda import BordaRanking
 from deadheat.ranking.exact import SubsetCounts
 from deadheat.ranking.selected_subsets import LeaveOneOut, NamedSubset, RepresentativeSubsets
 from deadheat.ranking.size_samples import SizeSettings
@@ -99,6 +100,7 @@ class Ranking(Result):
     leave_one_out: tuple[LeaveOneOut, ...] = ()
     representative: RepresentativeSubsets | None = None
     metrics: tuple[MetricStability, ...] = ()
+    borda: BordaRanking | None = None
 
     @property
     def lists_all(self) -> bool:

@@ -191,11 +191,13 @@ class RunScores:
         """The mean over several test sets, each run of the system being one model on all of them.
 
         Every test set has the same weight, and so its units have weights that are inverse to their number. A run that
-        is good on all test sets is one good run, which averages over independent runs would take for many.
+        is good on all test sets is one good run, which averages over independent runs would take for many. The
+        variances of the test sets with N units add up, each on N - 1 degrees of freedom; that of a single unit is NaN.
         """
         sets, units = len(parts), sum(part.units for part in parts)
         scores_R = np.mean([part.scores_R for part in parts], axis=0)
-        weights = [units / (sets * part.units) for part in parts]
+        freedoms = [(units - 1) / units * part.units / (part.units - 1 or math.nan) for part in parts]
+        weights = [units / (sets * part.units) * math.sqrt(f) for part, f in zip(parts, freedoms, strict=True)]
         influence_N = np.concatenate([part.influence_N * weight for part, weight in zip(parts, weights, strict=True)])
         shares = [part.means_NF / max(_sizes(part.means_NF).sum(), 1e-300) / sets for part in parts]
         variance = float(scores_R.var(ddof=1)) if len(scores_R) > 1 else math.nan
@@ -269,7 +271,7 @@ class RunScores:
         return RunsEstimate(self.mean - other.mean, (units, *parts), shared, limit)
 
 
-def run_freedom(*runs: int) -> float:
+def run_freedom(*runs: float) -> float:
     """The most degrees of freedom that an estimate may have whose error comes from so many runs of each system.
 
     Satterthwaite's degrees of freedom are too many where the variance over few runs happens to be estimated small. In
@@ -313,7 +315,7 @@ def _sizes(means_NF: Values) -> Values:
 def _unit_part(influence_N: Values, effective: float) -> VariancePart:
     """The variance of a mean over units; at least two of them must matter for it to have degrees of freedom."""
     units = len(influence_N)
-    if units < 2 or effective < 1.5:
+    if units < 2 or effective < 1.5 or np.isnan(influence_N).any():
         return VariancePart("units", math.nan, math.nan)
     rounding = 1e-13 * units * max(1.0, float(np.abs(influence_N).max()))
     variance = float(influence_N.var(ddof=1)) / units if float(np.ptp(influence_N)) > rounding else 0.0

@@ -34,6 +34,7 @@ class Noise:
     per_unit: float  # variance of the difference on one unit, beyond what is peculiar to runs
     freedom: float  # degrees of freedom of this variance; infinite where it is assumed
     systems: tuple[RunNoise, RunNoise]
+    are_attempts: bool = False  # runs are attempts of the same systems at the same units, which average over them
 
     @classmethod
     def of(cls, first: RunScores, second: RunScores) -> Self:
@@ -63,6 +64,25 @@ class Noise:
         effective = unit_part.freedom + 1
         return cls(first.units, effective, max(0.0, per_unit), unit_part.freedom, (systems[0], systems[1]))
 
+    @classmethod
+    def of_attempts(
+        cls, first: RunScores, second: RunScores, attempts: tuple[RunScores | None, RunScores | None]
+    ) -> Self:
+        """From the mean attempts of two systems at the same units, and from single attempts.
+
+        Notes
+        -----
+        With s² the variance of single attempts at a unit (their interaction with units) and K attempts, the variance of
+        a difference of mean attempts is w² + s²_A / K_A + s²_B / K_B. What is left of it without s² is w², at least 0.
+        A system of which only one attempt is known (None) has all of its noise in w².
+        """
+        means, systems = cls.of(first, second), list[RunNoise]()
+        for scores in attempts:
+            on_units = 0.0 if scores is None else scores.runs * scores.units * scores.shared_variance
+            systems.append(RunNoise(1 if scores is None else scores.runs, 0.0, on_units))
+        rest = means.per_unit - sum(system.on_units / system.runs for system in systems)
+        return replace(means, per_unit=max(0.0, rest), systems=(systems[0], systems[1]), are_attempts=True)
+
     @property
     def runs(self) -> tuple[int, int]:
         return self.systems[0].runs, self.systems[1].runs
@@ -72,14 +92,14 @@ class Noise:
         first, second = (system.times(factor) for system in self.systems)
         return replace(self, per_unit=self.per_unit * factor, systems=(first, second))
 
-    def design(self, difference: float, units: float, runs: tuple[int, int]) -> RunsEstimate:
+    def design(self, difference: float, units: float, runs: tuple[float, float]) -> RunsEstimate:
         """The estimate to expect of so many units, and so many runs of each system, if this is the true difference."""
         on_units = self.per_unit / units
         parts, shared = list[VariancePart](), 0.0
         for system, number in zip(self.systems, runs, strict=True):
             peculiar = system.on_units / (number * units)
             on_units += peculiar
-            if number > 1:
+            if number > 1 and not self.are_attempts:
                 shared += peculiar
                 parts.append(VariancePart("runs", system.between / number + peculiar, number - 1))
         unit_part = VariancePart("units", on_units, self.effective * units / self.units - 1)
@@ -95,7 +115,9 @@ class Noise:
         from scipy.special import chdtri
 
         design = self.design(0.0, units, runs)
-        systems = [system for system, number in zip(self.systems, runs, strict=True) if number > 1]
+        systems = [
+            system for system, number in zip(self.systems, runs, strict=True) if number > 1 and not self.are_attempts
+        ]
         freedoms = [self.freedom, *(float(system.runs - 1) for system in systems)]
         pairs = zip(design.parts, freedoms, strict=True)
         spread = sum(part.variance**2 / freedom for part, freedom in pairs if part.variance)

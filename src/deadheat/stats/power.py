@@ -29,6 +29,7 @@ MOST_UNITS = 1 << 50  # needed; more are no number at all
 MOST_FREEDOM = 1e8  # degrees of freedom from which on Student's t is normal
 LEAST_UNITS = 1.5  # of equal weight, from which on there are degrees of freedom
 FAR = 5.0  # standard errors from zero, where no test errs in the direction of the difference
+ATTEMPTS = (1, 2, 4, 8, 16, math.inf)  # numbers of attempts that are compared
 Curve: TypeAlias = tuple[tuple[float, float], ...]
 
 
@@ -196,6 +197,31 @@ def plan_power(
     outcome = (power(gap), simulated, smallest, needed, target, low, high)
     result = PowerAnalysis(gap, size, alpha, *outcome, estimate.error, estimate.freedom, run_share([design]))
     return _with_curves(result, lambda units, gap: power(gap) if units == size else power_of(noise, units, gap))
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptsPlan:
+    """What a number of attempts at each unit can show."""
+
+    attempts: float  # of each system; infinite for what no number of them exceeds
+    power: float
+    power_twice: float  # with twice the units
+    needed: float  # units, with the target power
+
+
+def plan_attempts(
+    noise: Noise, difference: float, *, units: int, more: int = 1, alpha: float = 0.05, target: float = 0.8
+) -> tuple[AttemptsPlan, ...]:
+    """What more attempts and more units would buy: the power of several numbers of attempts, and of `more` of them."""
+    gap, plans = abs(difference), list[AttemptsPlan]()
+
+    def power_of(units: float, attempts: float) -> float:
+        return design_power(noise.design(gap, units, (attempts, attempts)), alpha)(gap)
+
+    for number in sorted({*ATTEMPTS, more}):
+        needed = _needed(lambda size, number=number: power_of(size, number), target)  # type: ignore[misc]
+        plans.append(AttemptsPlan(float(number), power_of(units, number), power_of(2 * units, number), needed))
+    return tuple(plans)
 
 
 def _needed(power_of: Callable[[float], float], target: float) -> float:

@@ -41,8 +41,8 @@ TEST_MEANINGS = {
     "permutation-exact": "all ways to swap the two systems' results are enumerated",
     "randomization": "the two systems' results are swapped at random many times",
     "bootstrap": "test sets are resampled from the one at hand",
-    "mcnemar-midp": "it looks at what only one of the two systems has right",
-    "mcnemar-exact": "it looks at what only one of the two systems has right",
+    "mcnemar-midp": "it looks at what only one of the two systems has right; intervals are Tango's",
+    "mcnemar-exact": "it looks at what only one of the two systems has right; intervals are Tango's",
     "wilcoxon": "it looks at the ranks of the differences, so every unit has the same weight",
     "sign": "it counts on how many units each of the two systems is better",
 }

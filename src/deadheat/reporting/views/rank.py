@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from deadheat.charts.ranks import RankBoxes, RankHeatmap, RankRow
 from deadheat.ranking.anomalies import Anomalies, ExtremeSubsets
@@ -11,6 +12,7 @@ from deadheat.ranking.selected_subsets import LeaveOneOut, NamedSubset, Represen
 from deadheat.ranking.subsets import MetricStability
 from deadheat.reporting import model as m
 from deadheat.reporting.verdict import MARKS, verdict_block
+from deadheat.reporting.views.rank_borda import borda_blocks
 from deadheat.results.format import (
     CORRECTION_NAMES,
     COUNT,
@@ -40,6 +42,8 @@ def view(result: Ranking) -> Iterator[m.Block]:
     yield from _differences(result)
     yield from _ranks(result)
     yield from _pairs(result)
+    if result.borda is not None:
+        yield from borda_blocks(result.borda, subsets_text(replace(result, samples=result.borda.samples)))
     if result.all_subsets is not None:
         yield from _extremes(result)
     for anomalies in result.anomalies:
