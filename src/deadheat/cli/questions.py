@@ -28,6 +28,7 @@ examples:
   deadheat score gold.conllu mine.conllu theirs.conllu
   deadheat score gold.conllu mine.conllu --metric las --by genre
   deadheat score gold.txt mine.txt --columns form,xpos,chunk -m chunks
+  deadheat score mine.txt --predicted -1        gold and predicted labels in the last two columns, as for conlleval
   deadheat score gold.conllu mine.conllu --train train.conllu -m "unknown(column='upos')"
 'deadheat metrics' lists all metrics."""
 COMPARE_EXAMPLES = """\
@@ -37,6 +38,7 @@ examples:
   deadheat compare gold.conllu A=a.run1.conllu A=a.run2.conllu B='b.run*.conllu'       several runs of each
   deadheat compare 'gold/{dataset}.conllu' 'pred/{dataset}/{system}.{run}.conllu'      several data sets and runs
   deadheat compare gold.conllu A=a.conllu B=b.conllu --margin 0.2                      equal within 0.2 points?
+  deadheat compare A=a.txt B=b.txt --predicted -1        gold and predicted labels in the last two columns
   deadheat compare --scores scores.csv          a table of scores by system and data set"""
 POWER_EXAMPLES = """\
 examples:
@@ -81,13 +83,16 @@ def score_parser() -> argparse.ArgumentParser:
 
     parser = Parser("score", epilog=SCORE_EXAMPLES)
     parser.add_argument("gold", metavar="GOLD", help=GOLD)
-    parser.add_argument("predictions", metavar="PRED", nargs="+", help="predictions for the same text")
+    parser.add_argument("predictions", metavar="PRED", nargs="*", help="predictions for the same text")
     return parser.add_options(score, json=JSON, ledger=True, reading=True)
 
 
 def run_score(arguments: argparse.Namespace) -> int:
     from deadheat.questions.score import score
 
+    if not (arguments.predictions or arguments.predicted):
+        expected = "expected a file of predictions, or --predicted to name a column; see deadheat score --help"
+        raise InputError(f"deadheat score: {arguments.gold} alone; {expected}")
     options = values_of(score, arguments) | reading(arguments)
     result = score(arguments.gold, arguments.predictions, ledger_entry=ledger_entry(arguments), **options)
     return show(result, as_json=arguments.json)
@@ -132,7 +137,7 @@ def run_compare(arguments: argparse.Namespace) -> int:
 
 def _comparison(arguments: argparse.Namespace) -> Comparison:
     from deadheat.questions.compare import compare
-    from deadheat.questions.designs import is_pattern, named_runs, read_sets_table
+    from deadheat.questions.designs import Prediction, is_pattern, named_runs, read_sets_table
 
     sources = [arguments.gold, arguments.sets and "--sets", arguments.scores and "--scores"]
     given = [source for source in sources if source]
@@ -146,9 +151,10 @@ def _comparison(arguments: argparse.Namespace) -> Comparison:
     if arguments.scores:
         return _of_scores(arguments)
     files = [arguments.gold, *arguments.systems] if arguments.gold else []
-    if files and not is_pattern(files[0]) and not any("=" in file for file in files[1:]):
+    own_gold = bool(arguments.predicted and files) and (len(files) == 1 or not _is_file(files[0]))
+    if files and not own_gold and not is_pattern(files[0]) and not any("=" in file for file in files[1:]):
         return _of_items(arguments, files)
-    if files and "=" in files[0] and not os.path.exists(files[0]):
+    if files and not own_gold and not _is_file(files[0]):
         return _of_items(arguments, _named_files("compare", files))
     _refuse(arguments, compare, "scores of items")
     options = values_of(compare, arguments) | reading(arguments) | {"ledger_entry": ledger_entry(arguments)}
@@ -156,11 +162,19 @@ def _comparison(arguments: argparse.Namespace) -> Comparison:
         return compare(arguments.gold, arguments.systems, **options)
     if arguments.sets:
         return compare("", read_sets_table(arguments.sets), **options)
+    if own_gold and _is_file(files[0]):
+        return compare("", [Prediction("", "", files[0], "1", files[0])], **options)
+    gold, systems = ("", files) if own_gold else (arguments.gold, arguments.systems)
     try:
-        predictions = named_runs(arguments.gold, arguments.systems)
+        predictions = named_runs(gold, systems)
     except InputError as error:
         raise InputError(f"deadheat compare: {error}") from None
-    return compare(arguments.gold, predictions, **options)
+    return compare(gold, predictions, **options)
+
+
+def _is_file(argument: str) -> bool:
+    """Whether an argument is a file and not NAME=FILE."""
+    return "=" not in argument or os.path.exists(argument)
 
 
 def _of_scores(arguments: argparse.Namespace) -> Comparison:

@@ -30,8 +30,8 @@ Unit: TypeAlias = Annotated[
 AnyUnit: TypeAlias = Annotated[
     str,
     Argument(
-        f"what varies between test sets: {', '.join(UNITS)}; with scores of items: item, or a column of what they belong "
-        "to; auto: documents if several are marked",
+        f"what varies between test sets: {', '.join(UNITS)}; with scores of items: item, or a column of what they "
+        "belong to; auto: documents if several are marked",
         metavar="UNIT",
     ),
 ]
@@ -155,6 +155,13 @@ def record_evaluations(
 def sources_of(sources: CorpusSources) -> list[CorpusSource]:
     """One source or several, as a list."""
     return [sources] if isinstance(sources, str | os.PathLike | Corpus) else list(sources)
+
+
+def key_of(source: CorpusSources) -> object:
+    """What tells sources apart: paths, or the corpora themselves."""
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    return id(source) if isinstance(source, Corpus) else tuple(key_of(item) for item in source)
 
 
 def check_prediction(system: str, gold: CorpusSources, predicted: CorpusSource) -> None:

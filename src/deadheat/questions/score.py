@@ -18,6 +18,7 @@ from deadheat.metrics import align as align_words
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, is_proportion, precision, recall
 from deadheat.metrics.universal import OFFICIAL, main_label
 from deadheat.questions import inputs
+from deadheat.questions.columns import GoldColumn, PredictedColumns, check_columns, corpora_of_columns
 from deadheat.results.score import Score, Scores, ScoreSettings
 from deadheat.stats import Interval, wilson
 from deadheat.stats.checks import check_level
@@ -70,8 +71,10 @@ class IntervalSettings:
 
 def score(  # noqa: PLR0913 (the options of the command)
     gold: inputs.CorpusSources,
-    predictions: inputs.CorpusSources,
+    predictions: inputs.CorpusSources = (),
     *,
+    predicted: PredictedColumns = (),
+    gold_column: GoldColumn = "",
     metrics: MetricNames = (),
     train: inputs.Train = None,
     by: Breakdown = "",
@@ -90,6 +93,8 @@ def score(  # noqa: PLR0913 (the options of the command)
     ----------
     gold, predictions
         Files, or corpora that were read. Several gold files are one corpus.
+    predicted, gold_column
+        Columns of column files, by name or number. Without predictions, gold is in the files of the predictions.
     metrics
         Names such as `las`, `las-supar` or `chunks(scheme='bio')`. By default the thirteen metrics of CoNLL 2018 for
         CoNLL-U; accuracy, and F1 of chunks where there are any, for other formats.
@@ -123,21 +128,25 @@ def score(  # noqa: PLR0913 (the options of the command)
         raise NameUnknown("interval", interval, INTERVALS)
     if resamples < 1:
         raise InputError(f"{resamples} resamples; expected at least 1")
-    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    names, columns = ([given] if isinstance(given, str) else list(given) for given in (metrics, predicted))
     files = inputs.sources_of(predictions)
+    if columns or gold_column:
+        gold, *files = corpora_of_columns(gold, files, columns, gold_column, reading)
     if not files:
-        raise InputError("no prediction was given; expected at least one")
+        raise InputError("no prediction was given; expected at least one, or --predicted to name a column")
     labelled, sealing_notes = inputs.unseal(gold, reading, ledger_entry)
-    gold_corpus, *predicted = inputs.open_corpora([labelled, *files, *([] if train is None else [train])], reading)
-    train_corpus = predicted.pop() if train is not None else None
+    gold_corpus, *corpora = inputs.open_corpora([labelled, *files, *([] if train is None else [train])], reading)
+    train_corpus = corpora.pop() if train is not None else None
     intervals = IntervalSettings(interval, level, resamples, seed)
     unit = choose_unit(gold_corpus, unit) if by != "document" else SENTENCE
     rows: list[Score] = []
     notes: list[str] = [*sealing_notes]
     units: list[str] = []
     measures: list[Metric] = []
-    for corpus in predicted:
+    for source, corpus in zip(files, corpora, strict=True):
         pair = align_words(gold_corpus, corpus, by=align, unit=unit, training=train_corpus)
+        if not isinstance(source, Corpus):
+            check_columns(pair, reading)
         measures = [METRICS.make(name) for name in names or default_metrics(pair, by)]
         check_gold(gold_corpus, measures)
         scores = group_scores(corpus.name, list(_groups(pair, measures, by)), intervals)
@@ -152,7 +161,7 @@ def score(  # noqa: PLR0913 (the options of the command)
     train_words = None if train_corpus is None else train_corpus.words
     settings = ScoreSettings(metric_names, gold_corpus.sentences, gold_corpus.words, *sampling, by, train_words)
     result = Scores(tuple(rows), settings)
-    recorded = inputs.record(ledger_entry, gold_corpus, predicted, settings.metrics, result.signature)
+    recorded = inputs.record(ledger_entry, gold_corpus, corpora, settings.metrics, result.signature)
     return replace(result, notes=tuple(dict.fromkeys([*recorded.notes, *notes])), evaluations=recorded.tallies)
 
 
