@@ -15,6 +15,7 @@ from deadheat.errors import InputError, NameUnknown
 from deadheat.results.base import Result
 
 if TYPE_CHECKING:
+    from deadheat.questions.designs import Prediction
     from deadheat.results.compare import Comparison
 
 # Options of `compare` that all of its sources have.
@@ -28,7 +29,7 @@ examples:
   deadheat score gold.conllu mine.conllu theirs.conllu
   deadheat score gold.conllu mine.conllu --metric las --by genre
   deadheat score gold.txt mine.txt --columns form,xpos,chunk -m chunks
-  deadheat score mine.txt --predicted -1        gold and predicted labels in the last two columns, as for conlleval
+  deadheat score mine.txt --predicted -1          gold and predicted labels in the last two columns
   deadheat score gold.conllu mine.conllu --train train.conllu -m "unknown(column='upos')"
 'deadheat metrics' lists all metrics."""
 COMPARE_EXAMPLES = """\
@@ -38,7 +39,6 @@ examples:
   deadheat compare gold.conllu A=a.run1.conllu A=a.run2.conllu B='b.run*.conllu'       several runs of each
   deadheat compare 'gold/{dataset}.conllu' 'pred/{dataset}/{system}.{run}.conllu'      several data sets and runs
   deadheat compare gold.conllu A=a.conllu B=b.conllu --margin 0.2                      equal within 0.2 points?
-  deadheat compare A=a.txt B=b.txt --predicted -1        gold and predicted labels in the last two columns
   deadheat compare --scores scores.csv          a table of scores by system and data set"""
 POWER_EXAMPLES = """\
 examples:
@@ -91,8 +91,8 @@ def run_score(arguments: argparse.Namespace) -> int:
     from deadheat.questions.score import score
 
     if not (arguments.predictions or arguments.predicted):
-        expected = "expected a file of predictions, or --predicted to name a column; see deadheat score --help"
-        raise InputError(f"deadheat score: {arguments.gold} alone; {expected}")
+        expected = "a file of predictions, or --predicted to name a column; see deadheat score --help"
+        raise InputError(f"deadheat score: {arguments.gold} alone; expected {expected}")
     options = values_of(score, arguments) | reading(arguments)
     result = score(arguments.gold, arguments.predictions, ledger_entry=ledger_entry(arguments), **options)
     return show(result, as_json=arguments.json)
@@ -137,7 +137,14 @@ def run_compare(arguments: argparse.Namespace) -> int:
 
 def _comparison(arguments: argparse.Namespace) -> Comparison:
     from deadheat.questions.compare import compare
-    from deadheat.questions.designs import Prediction, is_pattern, named_runs, read_sets_table
+    from deadheat.questions.designs import (
+        Prediction,
+        is_about_items,
+        is_pattern,
+        match_pattern,
+        named_runs,
+        read_sets_table,
+    )
 
     sources = [arguments.gold, arguments.sets and "--sets", arguments.scores and "--scores"]
     given = [source for source in sources if source]
@@ -156,24 +163,35 @@ def _comparison(arguments: argparse.Namespace) -> Comparison:
         return _of_items(arguments, files)
     if files and not own_gold and not _is_file(files[0]):
         return _of_items(arguments, _named_files("compare", files))
+    gold, systems = ("", files) if own_gold else (arguments.gold or "", arguments.systems)
+    if arguments.sets:
+        predictions = read_sets_table(arguments.sets)
+    elif own_gold and _is_file(files[0]):
+        predictions = [Prediction("", "", files[0], "1", files[0])]
+    elif is_pattern(gold):
+        predictions = match_pattern(gold, systems) if systems else []
+    else:
+        try:
+            predictions = named_runs(gold, systems)
+        except InputError as error:
+            raise InputError(f"deadheat compare: {error}") from None
+    if arguments.item or arguments.cluster or is_about_items(predictions):
+        return _of_labels(arguments, predictions)
     _refuse(arguments, compare, "scores of items")
     options = values_of(compare, arguments) | reading(arguments) | {"ledger_entry": ledger_entry(arguments)}
-    if arguments.gold and is_pattern(arguments.gold):
-        return compare(arguments.gold, arguments.systems, **options)
-    if arguments.sets:
-        return compare("", read_sets_table(arguments.sets), **options)
-    if own_gold and _is_file(files[0]):
-        return compare("", [Prediction("", "", files[0], "1", files[0])], **options)
-    gold, systems = ("", files) if own_gold else (arguments.gold, arguments.systems)
-    try:
-        predictions = named_runs(gold, systems)
-    except InputError as error:
-        raise InputError(f"deadheat compare: {error}") from None
     return compare(gold, predictions, **options)
 
 
-def _is_file(argument: str) -> bool:
-    """Whether an argument is a file and not NAME=FILE."""
+def _of_labels(arguments: argparse.Namespace, predictions: Sequence[Prediction]) -> Comparison:
+    """The comparison of labels of items, or of answers."""
+    from deadheat.questions.compare_items import compare_items, compare_predictions
+
+    _refuse(arguments, compare_items, "files of predictions", also=("predicted", "gold_column"))
+    columns = {name: getattr(arguments, name) for name in ("item", "cluster", "gold_column", "predicted")}
+    return compare_predictions(predictions, columns, **values_of(compare_items, arguments, skip=["item", "cluster"]))
+
+
+def _is_file(argument: str) -> bool:  # and not NAME=FILE
     return "=" not in argument or os.path.exists(argument)
 
 
@@ -197,10 +215,12 @@ def _of_items(arguments: argparse.Namespace, source: object) -> Comparison:
     return compare_items(source, **values_of(compare_items, arguments))
 
 
-def _refuse(arguments: argparse.Namespace, question: Callable[..., Result], others: str) -> None:
+def _refuse(
+    arguments: argparse.Namespace, question: Callable[..., Result], others: str, also: Sequence[str] = ()
+) -> None:
     """Refuse options that a question does not have, and which are for something else."""
     defaults = {action.dest: action.default for action in compare_parser()._actions}
-    known = {*arguments_of(question), *GENERAL}
+    known = {*arguments_of(question), *GENERAL, *also}
     for name, default in defaults.items():
         if name not in known and getattr(arguments, name, default) != default:
             flag = name.replace("_", "-")

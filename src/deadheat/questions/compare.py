@@ -19,7 +19,7 @@ from deadheat.metrics.metric import Values
 from deadheat.questions import inputs
 from deadheat.questions.columns import GoldColumn, PredictedColumns, split_columns
 from deadheat.questions.counting import CountedRuns, count_runs
-from deadheat.questions.designs import Prediction, by_dataset, match_pattern, missing_combinations
+from deadheat.questions.designs import Prediction, by_dataset, is_about_items, match_pattern, missing_combinations
 from deadheat.questions.joint import (
     CountedDataset,
     JointScores,
@@ -31,7 +31,7 @@ from deadheat.questions.joint import (
     tied_systems,
 )
 from deadheat.questions.pairwise import agreement, odds_ratio, pair_p
-from deadheat.questions.score import AUTO, Group, IntervalSettings, group_scores, score_of
+from deadheat.questions.score import AUTO, Group, IntervalSettings, group_scores, refuse_for_items, score_of
 from deadheat.results.compare import AverageRanks, Comparison, DatasetScores, PairwiseSettings
 from deadheat.results.format import PERCENT, Scale, unit_names
 from deadheat.results.ledger import look_note
@@ -120,6 +120,13 @@ def compare(  # noqa: PLR0913 (the options of the command)
     settings = PairwiseSettings(test, correction, alpha, resamples, seed, margin)
     predictions = _design(gold, systems)
     columns = [predicted] if isinstance(predicted, str) else list(predicted)
+    if is_about_items(predictions):
+        from deadheat.questions.compare_items import compare_predictions
+
+        refuse_for_items(train=train, align=align != "text", spend_alpha=spend_alpha)
+        chosen = {"metric": metric, "unit": unit, "test": test, "correction": correction, "alpha": alpha}
+        chosen |= {"margin": margin, "reference": reference, "resamples": resamples, "seed": seed}
+        return compare_predictions(predictions, {"predicted": columns, "gold_column": gold_column}, **chosen)
     if columns:
         predictions = split_columns(predictions, columns, gold_column, reading)
     check_number(len({prediction.system for prediction in predictions}))

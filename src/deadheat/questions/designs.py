@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from deadheat.errors import InputError, NameUnknown
+from deadheat.items.detection import is_item_source
 from deadheat.questions.inputs import CorpusSource, CorpusSources, sources_of
 from deadheat.text import join_names, pluralize
 
@@ -45,6 +46,13 @@ def by_dataset(predictions: Iterable[Prediction]) -> dict[str, list[Prediction]]
     for prediction in predictions:
         groups.setdefault(prediction.dataset, []).append(prediction)
     return groups
+
+
+def is_about_items(predictions: Sequence[Prediction]) -> bool:
+    """Whether predictions are of items, in tables, and not corpora."""
+    first = predictions[0] if predictions else None
+    own = first is not None and isinstance(first.gold, str) and not first.gold
+    return first is not None and is_item_source(first.predicted if own else first.gold)
 
 
 def read_sets_table(path: AnyPath) -> list[Prediction]:
