@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from deadheat.errors import InputError
 from deadheat.items.aggregates import F1, Aggregate
 from deadheat.items.columns import NAMES, named
-from deadheat.items.detection import GOLD_NAMES, ITEM_NAMES
+from deadheat.items.detection import GOLD_NAMES, ITEM_NAMES, PREDICTED_NAMES
+from deadheat.items.squad import LEAST
 from deadheat.items.table import RUNS, ItemMetric, ItemTable, encode, item_table
 from deadheat.metrics.metric import FIELDS, Sums, Values, ratio
 from deadheat.tables.frames import is_frame
@@ -21,12 +22,7 @@ from deadheat.tables.table import Table, read_table
 from deadheat.text import join_names, pluralize
 
 Source: TypeAlias = str | os.PathLike[str] | Any  # a file, or a DataFrame
-PREDICTED_NAMES = (
-    "predicted", "prediction", "predicted_label", "predictions", "pred", "y_pred", "output", "label", "labels", "class",
-    "category",
-)  # fmt: skip
 LARGEST = 30_000_000  # numbers of one system, for metrics that need three of every label and item
-LEAST = 0.5  # of the items of gold that a prediction has to have
 
 
 class LabelColumns(TypedDict, total=False):

@@ -50,9 +50,7 @@ def by_dataset(predictions: Iterable[Prediction]) -> dict[str, list[Prediction]]
 
 def is_about_items(predictions: Sequence[Prediction]) -> bool:
     """Whether predictions are of items, in tables, and not corpora."""
-    first = predictions[0] if predictions else None
-    own = first is not None and isinstance(first.gold, str) and not first.gold
-    return first is not None and is_item_source(first.predicted if own else first.gold)
+    return any(is_item_source(source) for item in predictions[:1] for source in (item.gold, item.predicted))
 
 
 def read_sets_table(path: AnyPath) -> list[Prediction]:
