@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.files import read_content
+from deadheat.tables.excel import is_workbook, read_workbook
 from deadheat.tables.frames import NAME, frame_of, is_frame
 
 Path = str | os.PathLike[str]
@@ -224,6 +225,8 @@ def read_table(path: Path | Any) -> Table:
     name, raw = os.fspath(path), read_content(path)
     if raw.startswith(PARQUET):
         return _parquet(name, raw)
+    if is_workbook(raw):
+        return _table(name, read_workbook(name, raw), np.empty(0, np.int64))
     raw = raw.removeprefix(b"\xef\xbb\xbf")
     try:
         raw.decode()
