@@ -133,6 +133,21 @@ def test_one_table_has_gold_and_several_predictions(commands: Commands) -> None:
     assert message == "B.csv:2: gold label 'neg' of item 0; expected 'pos' as in A.csv"
 
 
+def test_columns_of_labels_may_have_any_name_or_a_number(commands: Commands) -> None:
+    pl.DataFrame({"id": range(10), "sense": GOLD, "A": A, "B": B}).write_csv("senses.csv")
+    named = commands("score", "senses.csv", "--gold", "sense", "--predicted", "A", "-m", "accuracy")
+    assert "70.00" in named.out
+    numbered = commands("score", "senses.csv", "--gold", "2", "--predicted", "-2", "--item", "id", "-m", "accuracy")
+    assert numbered.out == named.out
+    assert commands("compare", "senses.csv", "--gold", "sense", "--predicted", "A", "--predicted", "B").code == 0
+    message = commands.refused("score", "senses.csv", "--gold", "sense", "--predicted", "-9")
+    assert message == "senses.csv: column '-9' is unknown; expected one of id, sense, A, B"
+    pl.DataFrame({"id": range(10), "sense": GOLD}).write_csv("gold.csv")
+    write("p.csv", "label", A, [str(i) for i in range(10)], mark=",")
+    message = commands.refused("score", "gold.csv", "p.csv")
+    assert message == "gold.csv: no column of gold labels among id, sense; expected --gold to name it"
+
+
 def test_items_that_belong_together_are_clusters(commands: Commands) -> None:
     pl.DataFrame({"id": range(10), "document": [i // 2 for i in range(10)], "label": GOLD}).write_csv("gold.csv")
     write("p.csv", "label", A, [str(i) for i in range(10)], mark=",")

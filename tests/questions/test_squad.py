@@ -72,6 +72,8 @@ def test_scores_are_those_worked_out_by_hand() -> None:
     assert values["a.json", "F1"] == pytest.approx(sum(F1_A.values()) / 6)
     assert values["b.json", "F1"] == pytest.approx(sum(F1_B) / 6)
     assert values["b.json", "EM"] == pytest.approx(2 / 6)
+    assert [(row.correct, row.gold) for row in scores.rows[:2]] == [(0, 0), (3, 6)]  # nothing is just right by F1
+    assert "a.json  F1" in str(scores)
 
 
 def test_questions_on_the_same_paragraph_belong_together(commands: Commands) -> None:

@@ -146,8 +146,7 @@ def _comparison(arguments: argparse.Namespace) -> Comparison:
         read_sets_table,
     )
 
-    sources = [arguments.gold, arguments.sets and "--sets", arguments.scores and "--scores"]
-    given = [source for source in sources if source]
+    given = [*filter(None, [arguments.gold, arguments.sets and "--sets", arguments.scores and "--scores"])]
     if len(given) > 1:
         raise InputError(f"deadheat compare: {given[0]} beside {given[1]}; expected only one of files and tables")
     if not given:
@@ -175,7 +174,8 @@ def _comparison(arguments: argparse.Namespace) -> Comparison:
             predictions = named_runs(gold, systems)
         except InputError as error:
             raise InputError(f"deadheat compare: {error}") from None
-    if arguments.item or arguments.cluster or is_about_items(predictions):
+    labels = [*arguments.predicted, arguments.gold_column]
+    if arguments.item or arguments.cluster or is_about_items(predictions, labels):
         return _of_labels(arguments, predictions)
     _refuse(arguments, compare, "scores of items")
     options = values_of(compare, arguments) | reading(arguments) | {"ledger_entry": ledger_entry(arguments)}

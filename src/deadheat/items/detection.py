@@ -35,8 +35,11 @@ def plain_name(name: str) -> str:
     return name.lower().replace(" ", "_").replace("-", "_")
 
 
-def is_item_source(source: object) -> bool:
-    """Whether a source is a DataFrame, a table with columns of items and of labels, or a SQuAD file."""
+def is_item_source(source: object, labels: Sequence[str] = ()) -> bool:
+    """Whether a source is a DataFrame, a table with columns of items and of labels, or a SQuAD file.
+
+    Columns of labels are known by their names, or are these.
+    """
     if isinstance(source, Sequence) and not isinstance(source, str):
         return bool(source) and all(isinstance(row, Mapping) for row in source)
     if not isinstance(source, str | os.PathLike):
@@ -49,7 +52,9 @@ def is_item_source(source: object) -> bool:
     first = lines.partition(b"\n")[0].decode("utf-8-sig", "replace")
     names = _keys(first) if first.startswith("{") else [] if b"\n\n" in lines else _cells(first)
     plain_names = {plain_name(name) for name in names}
-    return bool(plain_names & set(ITEM_NAMES)) and bool(plain_names & {*GOLD_NAMES, *PREDICTED_NAMES})
+    return bool(plain_names & set(ITEM_NAMES)) and bool(
+        plain_names & {*GOLD_NAMES, *PREDICTED_NAMES, *map(plain_name, labels)}
+    )
 
 
 def is_squad(source: object) -> bool:

@@ -56,7 +56,7 @@ def read_labels(
             _check_gold(table, _gold(table, columns), first.path, truth)
         items = _items(table, name, truth["item"], first.path)
         for column in chosen or [_predicted(table, items.name)]:
-            column = table.column(column)
+            column = _column(table, column)
             title = system if len(chosen) < 2 else column if len(sources) == 1 else f"{system} {column}"
             guesses = pl.DataFrame({"item": items, "predicted": table.texts(column)})
             frames.append(
@@ -65,10 +65,18 @@ def read_labels(
     return _item_table(first.path, pl.concat(frames), columns.get("cluster") or named(first, NAMES["cluster"]))
 
 
+def _column(table: Table, wanted: str) -> str:
+    """A column by its name, or by its number from 1, or from -1 for the last."""
+    names = table.frame.columns
+    if wanted.removeprefix("-").isdecimal() and wanted not in names and 1 <= abs(int(wanted[:9])) <= len(names):
+        return names[int(wanted) - (int(wanted) > 0)]
+    return table.column(wanted)
+
+
 def _gold(table: Table, columns: LabelColumns) -> pl.DataFrame:
     """The items of a table with their gold labels, and what they belong to."""
     wanted = columns.get("gold_column", "")
-    gold = table.column(wanted) if wanted else named(table, GOLD_NAMES)
+    gold = _column(table, wanted) if wanted else named(table, GOLD_NAMES)
     if not gold:
         listed = ", ".join(table.frame.columns)
         raise InputError(f"{table.path}: no column of gold labels among {listed}; expected --gold to name it")

@@ -120,7 +120,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
     settings = PairwiseSettings(test, correction, alpha, resamples, seed, margin)
     predictions = _design(gold, systems)
     columns = [predicted] if isinstance(predicted, str) else list(predicted)
-    if is_about_items(predictions):
+    if is_about_items(predictions, [*columns, gold_column]):
         from deadheat.questions.compare_items import compare_predictions
 
         refuse_for_items(train=train, align=align != "text", spend_alpha=spend_alpha)

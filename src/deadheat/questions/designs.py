@@ -48,9 +48,9 @@ def by_dataset(predictions: Iterable[Prediction]) -> dict[str, list[Prediction]]
     return groups
 
 
-def is_about_items(predictions: Sequence[Prediction]) -> bool:
-    """Whether predictions are of items, in tables, and not corpora."""
-    return any(is_item_source(source) for item in predictions[:1] for source in (item.gold, item.predicted))
+def is_about_items(predictions: Sequence[Prediction], labels: Sequence[str] = ()) -> bool:
+    """Whether predictions are of items, in tables whose columns of labels may be named, and not corpora."""
+    return any(is_item_source(source, labels) for item in predictions[:1] for source in (item.gold, item.predicted))
 
 
 def read_sets_table(path: AnyPath) -> list[Prediction]:

@@ -141,7 +141,7 @@ def score(  # noqa: PLR0913 (the options of the command)
     names, columns = ([given] if isinstance(given, str) else list(given) for given in (metrics, predicted))
     files = inputs.sources_of(predictions)
     intervals = IntervalSettings(interval, level, resamples, seed)
-    if item or cluster or any(map(is_item_source, (gold, *files))):
+    if item or cluster or any(is_item_source(source, [*columns, gold_column]) for source in (gold, *files)):
         from deadheat.questions.score_items import score_predictions
 
         refuse_for_items(by=by, train=train, align=align != "text")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -72,7 +74,10 @@ def _score(system: str, counted: CountedItems, intervals: IntervalSettings) -> S
     if metric.aggregate.signed and intervals.method != "bootstrap":
         estimate = RunScores.of(counts_RNF, measure.value).estimate().estimate
         return score_of(system, measure, _whole(counts_RNF[0].sum(axis=0)), estimate.interval(intervals.level))
-    return group_scores(system, [Group("", measure, _whole(counts_RNF[0]))], intervals)[0]
+    counts_NF = _whole(counts_RNF[0])
+    row = group_scores(system, [Group("", measure, counts_NF)], intervals)[0]
+    is_whole = counts_NF.dtype.kind == "i"  # otherwise nothing is just right or wrong
+    return row if is_whole else replace(row, correct=0, gold=0, predicted=0, precision=math.nan, recall=math.nan)
 
 
 def _whole(counts: Values) -> Any:
