@@ -147,6 +147,8 @@ def score(  # noqa: PLR0913 (the options of the command)
         refuse_for_items(by=by, train=train, align=align != "text")
         columns_of: LabelColumns = {"item": item, "cluster": cluster, "gold_column": gold_column, "predicted": columns}
         return score_predictions(gold, files, columns_of, names, unit=unit, errors=errors, intervals=intervals)
+    if unit not in inputs.UNITS:
+        raise NameUnknown("unit", unit, inputs.UNITS)
     if columns or gold_column:
         gold, *corpora = corpora_of_columns(gold, files, columns, gold_column, reading)
         files = list[inputs.CorpusSource](corpora)
