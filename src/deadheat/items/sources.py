@@ -4,23 +4,98 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias, Unpack
+
+import polars as pl
 
 from deadheat.errors import InputError
 from deadheat.items.columns import ItemColumns, find_items
-from deadheat.items.table import ItemTable
+from deadheat.items.logs.read import is_log, read_logs
+from deadheat.items.table import ATTEMPTS, RUNS, ItemMetric, ItemTable, item_table, join_sources
 from deadheat.tables.frames import is_frame
 from deadheat.tables.table import Table, read_table
+from deadheat.text import join_names
 
 ItemSource: TypeAlias = ItemTable | str | os.PathLike[str] | Sequence[Any] | Mapping[str, Any] | Any
 
 
-def open_items(source: ItemSource, **columns: Unpack[ItemColumns]) -> ItemTable:
-    """An item table as it is, from a DataFrame or rows, or from files and folders."""
+def open_items(source: ItemSource, *, partial: bool = False, **columns: Unpack[ItemColumns]) -> ItemTable:
+    """An item table as it is, from a DataFrame or rows, or from files and folders.
+
+    Files are tables, logs of evaluation harnesses, or folders of logs, one or several. A dictionary of them names the
+    system of each. With `partial`, logs of runs that did not finish are read too.
+    """
     if isinstance(source, ItemTable):
         return source
-    if isinstance(source, list) and len(source) == 1 and isinstance(source[0], str):
-        source = source[0]
-    if isinstance(source, str | os.PathLike | Table) or is_frame(source):
+    if isinstance(source, str | os.PathLike):
+        return _open_files([os.fspath(source)], {}, columns, partial=partial)
+    if isinstance(source, Mapping) and source and all(map(_is_path, source.values())):
+        return _open_files([], _names_by_path(source), columns, partial=partial)
+    if isinstance(source, Sequence) and source and all(map(_is_path, source)):
+        return _open_files([os.fspath(path) for path in source], {}, columns, partial=partial)
+    if isinstance(source, Table) or is_frame(source):
         return find_items(read_table(source), columns)
     raise InputError(f"{type(source).__name__}; expected a DataFrame, rows of a table, or files")
+
+
+def join_items(tables: Sequence[ItemTable]) -> ItemTable:
+    """Several tables as one; they agree on metrics, and on what repeats and clusters are."""
+    if len(tables) == 1:
+        return tables[0]
+    metrics: dict[str, ItemMetric] = {}
+    for table in tables:
+        for name in table.metric_names:
+            metric = table.metric(name)
+            if metrics.setdefault(name, metric) != metric:
+                raise InputError(f"{table.source}: {name} is another metric than in the other files; expected the same")
+    kinds = {table.repeats for table in tables if table.frame["repeat"].n_unique() > 1}
+    if len(kinds) > 1:
+        raise InputError(f"{tables[0].source}: {RUNS} in one file are {ATTEMPTS} in another; expected one kind")
+    clusters = list(dict.fromkeys(table.cluster for table in tables if table.cluster))
+    details = {
+        "metrics": metrics,
+        "repeats": next(iter(kinds), tables[0].repeats),
+        "cluster": "" if not clusters else clusters[0] if len(clusters) == 1 else "cluster",
+        "fields": tuple(dict.fromkeys(name for table in tables for name in table.fields)),
+        "notes": tuple(dict.fromkeys(note for table in tables for note in table.notes)),
+    }
+    frame = pl.concat([table.frame for table in tables], how="diagonal")
+    return item_table(join_sources([table.source for table in tables]), frame, **details)
+
+
+def _is_path(source: object) -> bool:
+    return isinstance(source, str | os.PathLike)
+
+
+def _names_by_path(source: Mapping[str, str | os.PathLike[str]]) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for name, path in source.items():
+        other = names.setdefault(os.fspath(path), str(name))
+        if other != str(name):
+            raise InputError(f"{os.fspath(path)}: the scores of {other} and of {name}; expected one system")
+    return names
+
+
+def _open_files(paths: Sequence[str], names: Mapping[str, str], columns: ItemColumns, *, partial: bool) -> ItemTable:
+    """Tables by themselves, and all logs together."""
+    every = [*paths, *names]
+    logs = [path for path in every if os.path.isdir(path) or (os.path.exists(path) and is_log(path))]
+    tables = [_named(find_items(read_table(path), columns), names.get(path, "")) for path in every if path not in logs]
+    named = [f"--{kind}" for kind, column in columns.items() if column]
+    if named and not tables:
+        raise InputError(f"{logs[0]}: {join_names(named)} for a log; expected columns to be named for tables only")
+    if logs:
+        systems: dict[str, str] = {path: name for path, name in names.items() if path in logs}
+        tables.append(read_logs([path for path in paths if path in logs], systems=systems, partial=partial))
+    return join_items(tables)
+
+
+def _named(table: ItemTable, name: str) -> ItemTable:
+    """The table of one system under the name that is given for its file."""
+    if not name:
+        return table
+    if len(table.systems) > 1:
+        listed = join_names(table.systems, 5)
+        raise InputError(f"{table.source}: scores of {listed}; expected one system, or no name for it ({name})")
+    return replace(table, frame=table.frame.with_columns(pl.lit(name).alias("system")))

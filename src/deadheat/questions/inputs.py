@@ -31,8 +31,8 @@ Unit: TypeAlias = Annotated[
 AnyUnit: TypeAlias = Annotated[
     str,
     Argument(
-        f"what varies between test sets: {', '.join(UNITS)}; with scores of items: item, or a column of what they "
-        "belong to; auto: documents if several are marked",
+        f"what varies between test sets: {', '.join(UNITS)}; of items: item, or a column of what they belong to; "
+        "auto: documents if several are marked",
         metavar="UNIT",
     ),
 ]

@@ -22,6 +22,7 @@ ITEM, AUTO = "item", "auto"
 FEW_CLUSTERS = 10
 LEAST_SHARED = 0.5  # of the items of a task
 SHOWN_METRICS = 8
+MAIN_METRICS = "score by first metric"  # of every task, where tasks have different ones
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,13 +40,11 @@ def count_items(
     table: ItemTable, *, metric: str = "", unit: str = AUTO, unscored: str = OMIT, pass_at: int = 0
 ) -> CountedItems:
     """Count every task of a table by one metric."""
-    name, notes = choose_metric(table, metric)
-    chosen = table.metric(name)
-    rows = _rows(table, name)
+    chosen, rows, notes = select_metric(table, metric)
     clusters = bool(rows["cluster"].null_count() < len(rows))
     unit = (table.cluster or "cluster" if clusters else ITEM) if unit == AUTO else unit
     if unit not in (ITEM, "cluster"):
-        rows = _rows(table.clustered_by(unit), name)
+        _, rows, _ = select_metric(table.clustered_by(unit), metric)
     elif unit == "cluster" and not clusters:
         raise InputError(f"{table.source}: no clusters of items; expected --unit to name a column of them")
     several = rows["task"].n_unique() > 1
@@ -58,21 +57,41 @@ def count_items(
     return CountedItems(chosen, unit, datasets, sum(number for _, number, _ in counted), tuple(notes))
 
 
-def _rows(table: ItemTable, metric: str) -> pl.DataFrame:
-    frame = table.frame
-    return frame if frame["metric"].n_unique() == 1 else frame.filter(pl.col("metric") == metric)
+def select_metric(table: ItemTable, metric: str) -> tuple[ItemMetric, pl.DataFrame, list[str]]:
+    """The metric that is asked for and its rows; else the first, or that of every task, and a note on the others."""
+    names, frame = table.metric_names, table.frame
+    if len(names) == 1 and metric.lower() in ("", names[0].lower()):
+        return table.metric(names[0]), frame, []
+    if metric:
+        for name in (metric, *(name for name in names if name.lower() == metric.lower())):
+            if name in names:
+                return table.metric(name), frame.filter(pl.col("metric") == name), []
+        raise NameUnknown(f"{table.source}: metric", metric, names)
+    firsts = dict(frame.group_by("task", maintain_order=True).agg(pl.col("metric").first()).iter_rows())
+    shares = {task: name for task, name in firsts.items() if _is_share(table, task, name)}
+    others = f"--metric also takes {_listed([name for name in names if name != names[0]])}"
+    if len(set(firsts.values())) == 1 or len(shares) < 2:
+        return table.metric(names[0]), frame.filter(pl.col("metric") == names[0]), [f"metric {names[0]}; {others}"]
+    kept = frame.filter(pl.col("metric") == pl.col("task").replace_strict(shares, default=None, return_dtype=pl.String))
+    by_task = ", ".join(f"{name} on {task}" for task, name in list(shares.items())[:SHOWN_METRICS])
+    notes = [f"the first metric of every task: {by_task}; --metric takes one of {_listed(names)}"]
+    if len(shares) < len(firsts):
+        left = _listed([f"{task} ({name})" for task, name in firsts.items() if task not in shares])
+        notes.append(f"tasks left out because their first metric is no share: {left}")
+    return ItemMetric(MAIN_METRICS), kept, notes
 
 
-def choose_metric(table: ItemTable, metric: str) -> tuple[str, list[str]]:
-    """The metric that is asked for, in any case; else the first, and a note on the others."""
-    names = table.metric_names
-    if not metric:
-        others = f"{', '.join(names[1 : SHOWN_METRICS + 1])}{', ...' * (len(names) > SHOWN_METRICS + 1)}"
-        return names[0], [f"metric {names[0]}; --metric also takes {others}"] if len(names) > 1 else []
-    for name in (metric, *(name for name in names if name.lower() == metric.lower())):
-        if name in names:
-            return name, []
-    raise NameUnknown(f"{table.source}: metric", metric, names)
+def _is_share(table: ItemTable, task: str, metric: str) -> bool:
+    """Whether scores by a metric are between 0 and 1 and higher is better, so that tasks can be averaged."""
+    known = table.metric(metric)
+    if known.lower_is_better or known.aggregate.name != "mean":
+        return False
+    scores = table.frame.filter((pl.col("task") == task) & (pl.col("metric") == metric))["score"].drop_nulls()
+    return bool(len(scores)) and bool(((scores >= 0) & (scores <= 1)).all())
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:SHOWN_METRICS])}{', ...' * (len(names) > SHOWN_METRICS)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

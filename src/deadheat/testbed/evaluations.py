@@ -168,6 +168,7 @@ def _inspect_log(task: Benchmark, model: Model, attempts: Sequence[Sequence[bool
         for item, correct in enumerate(right)
     ]
     evaluation = {
+        "run_id": _hash(f"{task.name} {model.name}")[:22],
         "task": task.name,
         "model": f"simulated/{model.name}",
         "created": "2026-01-05T09:30:00+00:00",

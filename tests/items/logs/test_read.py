@@ -1,0 +1,144 @@
+"""Logs of several systems, tasks and harnesses together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deadheat.errors import InputError
+from deadheat.items.logs.read import is_log, read_logs
+from deadheat.items.sources import open_items
+from deadheat.questions.item_counts import count_items
+from tests.items.logs.samples import (
+    inspect_header,
+    inspect_members,
+    inspect_sample,
+    lm_eval,
+    sample,
+    scores,
+    swebench,
+    write_json,
+    write_zip,
+)
+
+
+def sums(folder: Path, model: str, *right: float) -> Path:
+    return lm_eval(folder, model, "sums", [sample(number, {"acc": value}) for number, value in enumerate(right)])
+
+
+def test_two_logs_of_one_system_and_task_are_repeats_and_a_note_says_so(tmp_path: Path) -> None:
+    sums(tmp_path / "1", "a", 1, 0)
+    sums(tmp_path / "2", "a", 0, 0)
+    sums(tmp_path / "2", "b", 1, 1)
+    table = read_logs(tmp_path)
+    assert scores(table, system="a", repeat="1") == [1, 0]
+    assert scores(table, system="a", repeat="2") == [0, 0]
+    assert table.notes == ("2 logs of sums by a are repeats",)
+
+
+def test_the_epochs_of_a_second_log_are_further_repeats(tmp_path: Path) -> None:
+    for name, grade in (("x", "C"), ("y", "I")):
+        samples = [inspect_sample("q0", {"match": grade}, epoch=epoch) for epoch in (1, 2)]
+        write_zip(tmp_path / f"{name}.eval", inspect_members(inspect_header("m", eval_id=name), samples))
+    frame = read_logs(tmp_path).frame
+    assert frame.select("repeat", "score").rows() == [("1", 1), ("2", 1), ("3", 0), ("4", 0)]
+
+
+def test_the_same_log_twice_is_refused(tmp_path: Path) -> None:
+    first = sums(tmp_path / "1", "a", 1, 0)
+    sums(tmp_path / "2", "a", 0, 1)
+    sums(tmp_path / "3", "a", 0, 1)
+    with pytest.raises(InputError, match=r"3/a/samples.*: the same log as .*2/a/samples.*; expected every log once"):
+        read_logs(tmp_path)
+    with pytest.raises(InputError, match=r"given twice; expected every log once"):
+        read_logs([first, tmp_path / "1"])
+
+
+def test_two_systems_may_have_equal_scores(tmp_path: Path) -> None:
+    for model in "ab":
+        (tmp_path / f"{model}.seg").write_text("1\n2\n")
+    assert read_logs(tmp_path).systems == ["a", "b"]
+
+
+def test_systems_are_named_by_path(tmp_path: Path) -> None:
+    first, second = sums(tmp_path / "1", "a", 1, 0), sums(tmp_path / "2", "a", 0, 1)
+    table = read_logs([], systems={str(first): "old", str(second.parent): "new"})
+    assert table.systems == ["old", "new"]
+    assert scores(table, system="new") == [0, 1]
+    sums(tmp_path / "2", "b", 1, 1)
+    with pytest.raises(InputError, match=r"2: logs of a and b; expected one system, or no name for it \(new\)"):
+        read_logs([], systems={str(tmp_path / "2"): "new"})
+
+
+def test_tasks_of_one_name_in_two_harnesses_are_two_tasks(tmp_path: Path) -> None:
+    sums(tmp_path, "a", 1, 0)
+    write_zip(tmp_path / "x.eval", inspect_members(inspect_header("a"), [inspect_sample("q0", {"acc": 1})]))
+    assert read_logs(tmp_path).tasks == ["sums (Inspect)", "sums (lm-evaluation-harness)"]
+
+
+def test_logs_that_disagree_on_the_direction_are_refused(tmp_path: Path) -> None:
+    for model, higher in (("a", True), ("b", False)):
+        lm_eval(tmp_path, model, "sums", [sample(0, {"acc": 1.0})], higher_is_better={"sums": {"acc": higher}})
+    with pytest.raises(InputError, match=r"b/samples.*: acc,none is another metric than in .*a/samples"):
+        read_logs(tmp_path)
+
+
+def test_what_is_no_log_is_passed_over_in_folders_and_refused_by_itself(tmp_path: Path) -> None:
+    sums(tmp_path, "a", 1, 0)
+    (tmp_path / "notes.txt").write_text("Some notes.\n")
+    (tmp_path / "image.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    write_json(tmp_path / "other.json", [1, 2, {"a": None}])
+    write_json(tmp_path / "empty.json", {})
+    (tmp_path / ".hidden").mkdir()
+    sums(tmp_path / ".hidden", "b", 1)
+    assert read_logs(tmp_path).systems == ["a"]
+    for name in ("notes.txt", "image.png", "other.json", "empty.json"):
+        assert not is_log(tmp_path / name)
+        with pytest.raises(InputError, match=rf"{name}: no log that is known; expected one of lm-evaluation-harness,"):
+            read_logs(tmp_path / name)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    for read in (read_logs, is_log):
+        with pytest.raises(InputError, match=r"absent: cannot be read \(no such file or directory\)"):
+            read(tmp_path / "absent")
+
+
+def test_items_are_opened_from_tables_and_logs_together(tmp_path: Path) -> None:
+    log = swebench(tmp_path / "a.run.json", resolved_ids=["o__x-1"], error_ids=["o__x-2"])
+    table = tmp_path / "table.csv"
+    table.write_text(
+        "task,item,system,score,metric\nSWE-bench,o__x-1,mine,0,resolved\nSWE-bench,o__x-2,mine,1,resolved\n"
+    )
+    items = open_items([table, log])
+    assert (items.tasks, items.systems) == (["SWE-bench"], ["mine", "a"])
+    (dataset,) = count_items(items).datasets
+    assert {name: counts[0, :, 0].tolist() for name, counts in dataset.counts.items()} == {"mine": [0, 1], "a": [1, 0]}
+
+
+def test_items_are_opened_by_the_name_of_the_system(tmp_path: Path) -> None:
+    log = swebench(tmp_path / "x.run.json", resolved_ids=["o__x-1"], error_ids=["o__x-2"])
+    table = tmp_path / "table.csv"
+    table.write_text("item,score\no__x-1,0\no__x-2,1\n")
+    items = open_items({"new": log, "old": str(table)}, item="item")
+    assert set(items.systems) == {"new", "old"}
+    table.write_text("item,a,b\no__x-1,0,1\n")
+    with pytest.raises(InputError, match=r"table\.csv: scores of a and b; expected one system, or no name for it"):
+        open_items({"old": table})
+    with pytest.raises(InputError, match=r"x\.run\.json: the scores of a and of b; expected one system"):
+        open_items({"a": log, "b": log})
+
+
+def test_columns_are_named_for_tables_only(tmp_path: Path) -> None:
+    log = swebench(tmp_path / "x.run.json", resolved_ids=["o__x-1"], error_ids=["o__x-2"])
+    with pytest.raises(InputError, match=r"x\.run\.json: --item for a log; expected columns to be named for tables"):
+        open_items(log, item="id", task="")
+    assert open_items(log, item="", task="").systems == ["x"]
+
+
+def test_logs_are_counted_by_field(tmp_path: Path) -> None:
+    sums(tmp_path, "a", 1, 0, 1, 1)
+    sums(tmp_path, "b", 0, 0, 1, 0)
+    (dataset,) = count_items(read_logs(tmp_path), unit="passage_id").datasets
+    assert dataset.counts["a"][0].tolist() == [[1, 2, 2], [2, 2, 2]]
