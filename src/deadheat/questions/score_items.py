@@ -17,7 +17,7 @@ from deadheat.items.table import ItemTable
 from deadheat.metrics import Metric
 from deadheat.metrics.metric import Values
 from deadheat.questions import inputs
-from deadheat.questions.item_counts import CountedItems, choose_metric, count_items
+from deadheat.questions.item_counts import CountedItems, count_items, select_metric
 from deadheat.questions.score import Group, IntervalSettings, group_scores, score_of
 from deadheat.results.score import Score, Scores, ScoreSettings
 from deadheat.stats.estimates import RunScores
@@ -46,7 +46,7 @@ def score_items(
     table: ItemTable, metrics: Sequence[str], *, unit: str, errors: str, intervals: IntervalSettings
 ) -> Scores:
     """Score every system on the items that it has, by all metrics of the table or those that are named."""
-    names = [choose_metric(table, name)[0] for name in metrics] or table.metric_names
+    names = [select_metric(table, name)[0].name for name in metrics] or table.metric_names
     rows, notes, units = list[Score](), [*table.notes], list[str]()
     for system in table.systems:
         of_system = table.only(system=[system])
