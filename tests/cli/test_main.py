@@ -36,8 +36,13 @@ def test_an_unknown_command_is_refused_with_the_nearest(commands: Commands) -> N
     assert commands.refused("scroe") == "deadheat: 'scroe' is not a command; did you mean 'score'?"
 
 
+def test_an_unknown_unit_is_refused_before_files_are_read(commands: Commands) -> None:
+    message = commands.refused("score", "a", "b", "--unit", "word")
+    assert message == "unit 'word' is unknown; expected one of auto, sentence, document, token"
+
+
 @pytest.mark.parametrize(
-    "arguments", [["score"], ["score", "gold"], ["info"], ["testbed"], ["score", "a", "b", "--unit", "word"]]
+    "arguments", [["score"], ["score", "gold"], ["info"], ["testbed"], ["score", "a", "b", "--by", "word"]]
 )
 def test_wrong_arguments_are_one_line(arguments: list[str], commands: Commands) -> None:
     assert f"see deadheat {arguments[0]} --help" in commands.refused(*arguments)

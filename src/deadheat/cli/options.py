@@ -45,6 +45,9 @@ class Parser(argparse.ArgumentParser):
                 "compressed files 250 times their size)",
             )
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        return self.parse_intermixed_args(args, namespace)  # files may follow options that follow files
+
     def print_help(self, file: Any = None) -> None:
         print(self.format_help(), end="", file=file)  # argparse ignores a full disk
 

@@ -15,6 +15,7 @@ from deadheat.errors import InputError, NameUnknown
 from deadheat.results.base import Result
 
 if TYPE_CHECKING:
+    from deadheat.questions.designs import Prediction
     from deadheat.results.compare import Comparison
 
 # Options of `compare` and `power` that all of its sources have.
@@ -28,6 +29,7 @@ examples:
   deadheat score gold.conllu mine.conllu theirs.conllu
   deadheat score gold.conllu mine.conllu --metric las --by genre
   deadheat score gold.txt mine.txt --columns form,xpos,chunk -m chunks
+  deadheat score mine.txt --predicted -1          gold and predicted labels in the last two columns
   deadheat score gold.conllu mine.conllu --train train.conllu -m "unknown(column='upos')"
 'deadheat metrics' lists all metrics."""
 COMPARE_EXAMPLES = """\
@@ -83,13 +85,16 @@ def score_parser() -> argparse.ArgumentParser:
 
     parser = Parser("score", epilog=SCORE_EXAMPLES)
     parser.add_argument("gold", metavar="GOLD", help=GOLD)
-    parser.add_argument("predictions", metavar="PRED", nargs="+", help="predictions for the same text")
+    parser.add_argument("predictions", metavar="PRED", nargs="*", help="predictions for the same text")
     return parser.add_options(score, json=JSON, ledger=True, reading=True)
 
 
 def run_score(arguments: argparse.Namespace) -> int:
     from deadheat.questions.score import score
 
+    if not (arguments.predictions or arguments.predicted):
+        expected = "a file of predictions, or --predicted to name a column; see deadheat score --help"
+        raise InputError(f"deadheat score: {arguments.gold} alone; expected {expected}")
     options = values_of(score, arguments) | reading(arguments)
     result = score(arguments.gold, arguments.predictions, ledger_entry=ledger_entry(arguments), **options)
     return show(result, as_json=arguments.json)
@@ -134,10 +139,16 @@ def run_compare(arguments: argparse.Namespace) -> int:
 
 def _comparison(arguments: argparse.Namespace) -> Comparison:
     from deadheat.questions.compare import compare
-    from deadheat.questions.designs import is_pattern, named_runs, read_sets_table
+    from deadheat.questions.designs import (
+        Prediction,
+        is_about_items,
+        is_pattern,
+        match_pattern,
+        named_runs,
+        read_sets_table,
+    )
 
-    sources = [arguments.gold, arguments.sets and "--sets", arguments.scores and "--scores"]
-    given = [source for source in sources if source]
+    given = [*filter(None, [arguments.gold, arguments.sets and "--sets", arguments.scores and "--scores"])]
     if len(given) > 1:
         raise InputError(f"deadheat compare: {given[0]} beside {given[1]}; expected only one of files and tables")
     if not given:
@@ -148,21 +159,42 @@ def _comparison(arguments: argparse.Namespace) -> Comparison:
     if arguments.scores:
         return _of_scores(arguments)
     files = [arguments.gold, *arguments.systems] if arguments.gold else []
-    if files and not is_pattern(files[0]) and not any("=" in file for file in files[1:]):
+    own_gold = bool(arguments.predicted and files) and (len(files) == 1 or not _is_file(files[0]))
+    if files and not own_gold and not is_pattern(files[0]) and not any("=" in file for file in files[1:]):
         return _of_items(arguments, files)
-    if files and "=" in files[0] and not os.path.exists(files[0]):
+    if files and not own_gold and not _is_file(files[0]):
         return _of_items(arguments, _named_files("compare", files))
+    gold, systems = ("", files) if own_gold else (arguments.gold or "", arguments.systems)
+    if arguments.sets:
+        predictions = read_sets_table(arguments.sets)
+    elif own_gold and _is_file(files[0]):
+        predictions = [Prediction("", "", files[0], "1", files[0])]
+    elif is_pattern(gold):
+        predictions = match_pattern(gold, systems) if systems else []
+    else:
+        try:
+            predictions = named_runs(gold, systems)
+        except InputError as error:
+            raise InputError(f"deadheat compare: {error}") from None
+    labels = [*arguments.predicted, arguments.gold_column]
+    if arguments.item or arguments.cluster or is_about_items(predictions, labels):
+        return _of_labels(arguments, predictions)
     _refuse(arguments, compare, "scores of items", compare_parser())
     options = values_of(compare, arguments) | reading(arguments) | {"ledger_entry": ledger_entry(arguments)}
-    if arguments.gold and is_pattern(arguments.gold):
-        return compare(arguments.gold, arguments.systems, **options)
-    if arguments.sets:
-        return compare("", read_sets_table(arguments.sets), **options)
-    try:
-        predictions = named_runs(arguments.gold, arguments.systems)
-    except InputError as error:
-        raise InputError(f"deadheat compare: {error}") from None
-    return compare(arguments.gold, predictions, **options)
+    return compare(gold, predictions, **options)
+
+
+def _of_labels(arguments: argparse.Namespace, predictions: Sequence[Prediction]) -> Comparison:
+    """The comparison of labels of items, or of answers."""
+    from deadheat.questions.compare_items import compare_items, compare_predictions
+
+    _refuse(arguments, compare_items, "files of predictions", compare_parser(), ("predicted", "gold_column"))
+    columns = {name: getattr(arguments, name) for name in ("item", "cluster", "gold_column", "predicted")}
+    return compare_predictions(predictions, columns, **values_of(compare_items, arguments, skip=["item", "cluster"]))
+
+
+def _is_file(argument: str) -> bool:  # and not NAME=FILE
+    return "=" not in argument or os.path.exists(argument)
 
 
 def _of_scores(arguments: argparse.Namespace) -> Comparison:
@@ -186,11 +218,15 @@ def _of_items(arguments: argparse.Namespace, source: object) -> Comparison:
 
 
 def _refuse(
-    arguments: argparse.Namespace, question: Callable[..., Result], others: str, parser: argparse.ArgumentParser
+    arguments: argparse.Namespace,
+    question: Callable[..., Result],
+    others: str,
+    parser: argparse.ArgumentParser,
+    also: Sequence[str] = (),
 ) -> None:
     """Refuse options that a question does not have, and which are for something else."""
     defaults = {action.dest: action.default for action in parser._actions}
-    known = {*arguments_of(question), *GENERAL}
+    known = {*arguments_of(question), *GENERAL, *also}
     for name, default in defaults.items():
         if name not in known and getattr(arguments, name, default) != default:
             flag = name.replace("_", "-")

@@ -21,6 +21,7 @@ class Aggregate:
     name: str
     fields: tuple[str, ...]
     value: Callable[[Sums], Values]
+    signed: bool = False  # whether a score may be below 0
 
 
 def _mean(sums: Sums) -> Values:

@@ -8,16 +8,13 @@ from typing import TypedDict
 import polars as pl
 
 from deadheat.errors import InputError
+from deadheat.items.detection import ITEM_NAMES, plain_name
 from deadheat.items.table import ATTEMPTS, RUNS, ItemTable, item_table
 from deadheat.tables.table import METRICS, Table
 
 # In any case, and with spaces or hyphens for underscores. The first names win where a table has several of a kind.
 NAMES: Mapping[str, tuple[str, ...]] = {
-    "item": (
-        "item", "item_id", "itemid", "question_id", "qid", "example_id", "instance_id", "prompt_id", "sample_id",
-        "doc_id", "segment_id", "seg_id", "sentence_id", "sent_id", "id", "question", "example", "instance", "segment",
-        "sentence", "prompt",
-    ),
+    "item": ITEM_NAMES,
     "system": ("system", "model", "model_name", "parser", "tagger", "team", "method", "classifier"),
     "score": ("score", "correct", "is_correct", "value", "passed", "success"),
     "run": ("run", "seed", "epoch", "trial", "attempt", "repeat", "repetition"),
@@ -70,7 +67,7 @@ def find_items(table: Table, columns: ItemColumns) -> ItemTable:
         scores = numbers(table, found["score"])
         frame = base.with_columns(_texts(table, found["system"], "system").alias("system"), scores.alias("score"))
         if "metric" not in texts:
-            label = LABELS.get(_plain(found["score"]), found["score"])
+            label = LABELS.get(plain_name(found["score"]), found["score"])
             frame = frame.with_columns(pl.lit(label).alias("metric"))
         return item_table(table.path, frame, **details)
     if found["system"]:
@@ -117,12 +114,13 @@ def _texts(table: Table, name: str, kind: str) -> pl.Series:
 
 def _known(table: Table, kind: str) -> str:
     """The column of a kind, by its name; "" if there is none."""
-    plain = {_plain(name): name for name in table.frame.columns}
-    return next((plain[name] for name in NAMES[kind] if name in plain), "")
+    return named(table, NAMES[kind])
 
 
-def _plain(name: str) -> str:
-    return name.lower().replace(" ", "_").replace("-", "_")
+def named(table: Table, names: Sequence[str]) -> str:
+    """The column that has the first of these names that occurs; "" if there is none."""
+    plain = {plain_name(name): name for name in table.frame.columns}
+    return next((plain[name] for name in names if name in plain), "")
 
 
 def _check_roles(table: Table, found: Mapping[str, str]) -> None:

@@ -17,8 +17,9 @@ from deadheat.metrics import METRICS, Metric, Pair
 from deadheat.metrics import align as align_words
 from deadheat.metrics.metric import GOLD, Values
 from deadheat.questions import inputs
+from deadheat.questions.columns import GoldColumn, PredictedColumns, split_columns
 from deadheat.questions.counting import CountedRuns, count_runs
-from deadheat.questions.designs import Prediction, by_dataset, match_pattern, missing_combinations
+from deadheat.questions.designs import Prediction, by_dataset, is_about_items, match_pattern, missing_combinations
 from deadheat.questions.joint import (
     CountedDataset,
     JointScores,
@@ -30,7 +31,7 @@ from deadheat.questions.joint import (
     tied_systems,
 )
 from deadheat.questions.pairwise import agreement, discordant, odds_ratio, pair_p
-from deadheat.questions.score import AUTO, Group, IntervalSettings, group_scores, score_of
+from deadheat.questions.score import AUTO, Group, IntervalSettings, group_scores, refuse_for_items, score_of
 from deadheat.results.compare import AverageRanks, Comparison, DatasetScores, PairwiseSettings
 from deadheat.results.format import PERCENT, Scale, unit_names
 from deadheat.results.ledger import look_note
@@ -60,6 +61,8 @@ def compare(  # noqa: PLR0913 (the options of the command)
     gold: inputs.CorpusSources | Mapping[str, inputs.CorpusSources],
     systems: Systems,
     *,
+    predicted: PredictedColumns = (),
+    gold_column: GoldColumn = "",
     metric: inputs.MetricName = "",
     unit: inputs.AnyUnit = AUTO,
     test: TestName = "",
@@ -85,6 +88,8 @@ def compare(  # noqa: PLR0913 (the options of the command)
         Predictions by the name of their system, two systems or more: one prediction, a list with one for each run, or
         either of these for every data set. Or patterns such as `pred/{dataset}/{system}.{run}.conllu`; or a list of
         predictions, which say themselves what they are (`deadheat.questions.designs`).
+    predicted, gold_column
+        Columns of column files, by name or number. Where gold is "", it is a column of the files of the predictions.
     metric
         By default LAS for trees, else the first metric that `deadheat.score` would show.
     unit
@@ -114,6 +119,16 @@ def compare(  # noqa: PLR0913 (the options of the command)
     """
     settings = PairwiseSettings(test, correction, alpha, resamples, seed, margin)
     predictions = _design(gold, systems)
+    columns = [predicted] if isinstance(predicted, str) else list(predicted)
+    if is_about_items(predictions, [*columns, gold_column]):
+        from deadheat.questions.compare_items import compare_predictions
+
+        refuse_for_items(train=train, align=align != "text", spend_alpha=spend_alpha)
+        chosen = {"metric": metric, "unit": unit, "test": test, "correction": correction, "alpha": alpha}
+        chosen |= {"margin": margin, "reference": reference, "resamples": resamples, "seed": seed}
+        return compare_predictions(predictions, {"predicted": columns, "gold_column": gold_column}, **chosen)
+    if columns:
+        predictions = split_columns(predictions, columns, gold_column, reading)
     check_number(len({prediction.system for prediction in predictions}))
     groups, counted = by_dataset(predictions), list[CountedRuns]()
     if train is not None and len(groups) > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, NoReturn, TypeAlias
 
@@ -12,22 +12,22 @@ import numpy as np
 from deadheat.arguments import Argument
 from deadheat.errors import InputError
 from deadheat.items.columns import ItemColumns
+from deadheat.items.predictions import open_predictions
 from deadheat.items.sources import ItemSource, open_items
 from deadheat.items.table import ATTEMPTS, RUNS, ItemMetric, ItemTable
 from deadheat.metrics import Metric
 from deadheat.metrics.metric import Counts, Sums, Values
 from deadheat.questions import inputs
 from deadheat.questions.compare import TestName, check_number, compare_counts
-from deadheat.questions.item_counts import AUTO, OMIT, ZERO, CountedItems, count_items
+from deadheat.questions.designs import Prediction
+from deadheat.questions.item_counts import AUTO, CountedItems, count_items
 from deadheat.questions.joint import CountedDataset
 from deadheat.results.compare import Comparison, DatasetScores, PairwiseSettings, RunSummary
 from deadheat.results.format import Scale
 from deadheat.results.score import Score
 from deadheat.stats.intervals import Interval
+from deadheat.text import pluralize
 
-Errors: TypeAlias = Annotated[
-    str, Argument("items without a score: left out of all systems, or counted as wrong", choices=(OMIT, ZERO))
-]
 Repeats: TypeAlias = Annotated[
     str,
     Argument("what repeats are: systems trained again, or attempts at the same item", choices=("auto", RUNS, ATTEMPTS)),
@@ -40,7 +40,7 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
     *,
     metric: inputs.MetricName = "",
     unit: inputs.AnyUnit = AUTO,
-    errors: Errors = OMIT,
+    errors: inputs.Errors = inputs.OMIT,
     repeats: Repeats = "auto",
     pass_at: PassAt = 0,
     test: TestName = "",
@@ -104,9 +104,22 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
     counted = count_items(table, metric=metric, unit=unit, unscored=errors, pass_at=pass_at)
     comparison = _compare(counted, settings, reference, pass_at)
     notes = [*table.notes, *counted.notes]
-    if counted.unscored and errors == OMIT and not counted.metric.lower_is_better:
+    if counted.unscored and errors == inputs.OMIT and not counted.metric.lower_is_better:
         notes += _if_wrong(table, comparison, settings, reference, metric=metric, unit=unit, pass_at=pass_at)
     return replace(comparison, notes=tuple(dict.fromkeys(notes)))
+
+
+def compare_predictions(predictions: Sequence[Prediction], columns: Mapping[str, Any], **options: Any) -> Comparison:
+    """Compare predictions of labels or answers; the options are those of `compare_items`."""
+    datasets = list(dict.fromkeys(prediction.dataset for prediction in predictions))
+    if len(datasets) > 1:
+        raise InputError(f"labels of items in {pluralize(len(datasets), 'data set')}; expected one data set")
+    systems: dict[str, list[Any]] = {}
+    for prediction in predictions:
+        systems.setdefault(prediction.system, []).append(prediction.predicted)
+    gold = predictions[0].gold
+    table = open_predictions(None if isinstance(gold, str) and not gold else gold, systems, **columns)
+    return compare_items(table, **options)
 
 
 def _compare(counted: CountedItems, settings: PairwiseSettings, reference: str, pass_at: int) -> Comparison:
@@ -206,7 +219,7 @@ def _if_wrong(
 ) -> list[str]:
     """A note where the verdict on a pair would be another if items without a score counted as wrong."""
     try:
-        other = _compare(count_items(table, unscored=ZERO, **chosen), settings, reference, chosen["pass_at"])
+        other = _compare(count_items(table, unscored=inputs.ZERO, **chosen), settings, reference, chosen["pass_at"])
     except InputError:  # no mean
         return []
     alpha, notes = settings.alpha, []

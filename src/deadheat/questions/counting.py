@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -17,6 +16,7 @@ from deadheat.metrics import METRICS, Metric, Pair
 from deadheat.metrics import align as align_words
 from deadheat.metrics.metric import FIELDS, Counts
 from deadheat.questions import inputs
+from deadheat.questions.columns import check_columns
 from deadheat.questions.designs import Prediction
 from deadheat.questions.joint import CountedDataset
 from deadheat.questions.score import (
@@ -76,7 +76,7 @@ def count_runs(
         raise NameUnknown("unit", unit, inputs.UNITS)
     for prediction in predictions:
         inputs.check_prediction(prediction.system, prediction.gold, prediction.predicted)
-    sources = {_key(prediction.gold): prediction.gold for prediction in predictions}
+    sources = {inputs.key_of(prediction.gold): prediction.gold for prediction in predictions}
     unsealed = [inputs.unseal(gold, reading, ledger_entry) for gold in sources.values()]
     predicted = [prediction.predicted for prediction in predictions]
     corpora = inputs.open_corpora([*(gold for gold, _ in unsealed), *predicted], reading)
@@ -89,11 +89,14 @@ def count_runs(
         replace(corpus, name=prediction.system)
         for prediction, corpus in zip(predictions, corpora[len(golds) :], strict=True)
     ]
-    gold_of_run = [golds[_key(prediction.gold)] for prediction in predictions]
+    gold_of_run = [golds[inputs.key_of(prediction.gold)] for prediction in predictions]
     if unit == DOCUMENT and not first.has_documents:
         raise InputError(f"{first.name}: no document marks; expected them to compare by document")
     fine = TOKEN if unit == TOKEN else SENTENCE
     pairs = [align_words(gold, run, by=align, unit=fine) for gold, run in zip(gold_of_run, runs, strict=True)]
+    for pair, source in zip(pairs, predicted, strict=True):
+        if not isinstance(source, Corpus):
+            check_columns(pair, reading)
     measure = METRICS.make(metric or default_metric(pairs[0]))
     for gold in golds.values():
         check_gold(gold, [measure])
@@ -172,9 +175,3 @@ def over_common_units(counts: Sequence[Counts], pairs: Sequence[Pair]) -> tuple[
         return list(counts), common
     starts = [np.searchsorted(pair.units.gold_sentences, common) for pair in pairs]
     return [np.add.reduceat(counts_NF, rows, axis=0) for counts_NF, rows in zip(counts, starts, strict=True)], common
-
-
-def _key(gold: inputs.CorpusSources) -> object:
-    if isinstance(gold, str | os.PathLike):
-        return os.fspath(gold)
-    return id(gold) if isinstance(gold, Corpus) else tuple(_key(source) for source in gold)

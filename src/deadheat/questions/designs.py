@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from deadheat.errors import InputError, NameUnknown
+from deadheat.items.detection import is_item_source
 from deadheat.questions.inputs import CorpusSource, CorpusSources, sources_of
 from deadheat.text import join_names, pluralize
 
@@ -45,6 +46,11 @@ def by_dataset(predictions: Iterable[Prediction]) -> dict[str, list[Prediction]]
     for prediction in predictions:
         groups.setdefault(prediction.dataset, []).append(prediction)
     return groups
+
+
+def is_about_items(predictions: Sequence[Prediction], labels: Sequence[str] = ()) -> bool:
+    """Whether predictions are of items, in tables whose columns of labels may be named, and not corpora."""
+    return any(is_item_source(source, labels) for item in predictions[:1] for source in (item.gold, item.predicted))
 
 
 def read_sets_table(path: AnyPath) -> list[Prediction]:

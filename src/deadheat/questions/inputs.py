@@ -11,6 +11,7 @@ from deadheat.corpus import Corpus, read
 from deadheat.corpus.corpus import content_hash
 from deadheat.corpus.reading import ReadingOptions
 from deadheat.errors import CorpusError, InputError
+from deadheat.items.detection import is_item_source
 from deadheat.metrics.pair import ALIGNMENTS
 from deadheat.metrics.pair import UNITS as COUNTED_UNITS
 from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet, RecordedEvaluations
@@ -36,6 +37,10 @@ AnyUnit: TypeAlias = Annotated[
     ),
 ]
 Align: TypeAlias = Annotated[str, Argument("align words by text or by position", choices=ALIGNMENTS)]
+OMIT, ZERO = "omit", "zero"
+Errors: TypeAlias = Annotated[
+    str, Argument("items without a score: left out of all systems, or counted as wrong", choices=(OMIT, ZERO))
+]
 Correction: TypeAlias = Annotated[
     str, Argument("correction for several tests: bonferroni, holm, bh or none", aliases=("--correct",), metavar="NAME")
 ]
@@ -165,7 +170,15 @@ def record_evaluations(
 
 def sources_of(sources: CorpusSources) -> list[CorpusSource]:
     """One source or several, as a list."""
-    return [sources] if isinstance(sources, str | os.PathLike | Corpus) else list(sources)
+    one = isinstance(sources, str | os.PathLike | Corpus) or is_item_source(sources)
+    return [sources] if one else list(sources)  # type: ignore[list-item, arg-type]
+
+
+def key_of(source: CorpusSources) -> object:
+    """What tells sources apart: paths, or the corpora themselves."""
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    return id(source) if isinstance(source, Corpus) else tuple(key_of(item) for item in source)
 
 
 def check_prediction(system: str, gold: CorpusSources, predicted: CorpusSource) -> None:

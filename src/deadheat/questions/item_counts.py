@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from deadheat.errors import InputError, NameUnknown
 from deadheat.items.table import RUNS, ItemMetric, ItemTable, encode
 from deadheat.metrics.metric import Values
+from deadheat.questions.inputs import OMIT, ZERO
 from deadheat.questions.joint import CountedDataset
 from deadheat.stats.aggregates import pass_at_k
 from deadheat.text import pluralize
 
 ITEM, AUTO = "item", "auto"
-OMIT, ZERO = "omit", "zero"  # items without a score are left out of all systems, or count as wrong
 FEW_CLUSTERS = 10
 LEAST_SHARED = 0.5  # of the items of a task
 SHOWN_METRICS = 8
@@ -131,7 +131,9 @@ class _Task:
             rows, np.ravel_multi_index((system_N, item_N, repeat_N), shape), math.prod(shape), table.source
         )
         values_NF = _statistics(rows, metric)
-        if unscored == ZERO:
+        if unscored == ZERO and "strict" in rows.columns and rows["strict"].null_count() == 0:
+            values_NF = _stacked(rows["strict"])
+        elif unscored == ZERO:
             if metric.lower_is_better or metric.aggregate.name != "mean":
                 raise InputError(f"--errors zero with {metric.name}; expected a mean for which higher is better")
             values_NF[np.isnan(values_NF[:, 0])] = (0.0, 1.0, 1.0)
@@ -231,12 +233,17 @@ def _refuse_repeated(rows: pl.DataFrame, cells_N: NDArray[np.int64], cells: int,
 def _statistics(rows: pl.DataFrame, metric: ItemMetric) -> Values:
     """The statistics of every row; of a mean the score and two ones."""
     if "counts" in rows.columns and rows["counts"].null_count() < len(rows):
-        width = len(metric.aggregate.fields)
-        values = rows["counts"].to_list()
-        return np.array([[np.nan] * width if value is None else value for value in values], float)
+        values_NF = np.full((len(rows), len(metric.aggregate.fields)), np.nan)
+        values_NF[rows["counts"].is_not_null().to_numpy()] = _stacked(rows["counts"].drop_nulls())
+        return values_NF
     scores = rows["score"].fill_null(np.nan).to_numpy()
     ones = np.where(np.isnan(scores), np.nan, 1.0)
     return np.stack([scores, ones, ones], axis=1)
+
+
+def _stacked(lists: pl.Series) -> Values:
+    values: Values = lists.list.to_array(len(lists[0])).to_numpy().astype(float)
+    return values
 
 
 def _mean_attempt(attempts_RIF: Values) -> Values:

@@ -15,8 +15,8 @@ from deadheat.items.columns import ItemColumns
 from deadheat.items.sources import ItemSource, open_items
 from deadheat.items.table import RUNS, ItemTable
 from deadheat.questions import inputs
-from deadheat.questions.compare_items import Errors, Repeats, scale_of
-from deadheat.questions.item_counts import AUTO, ITEM, OMIT, CountedItems, count_items
+from deadheat.questions.compare_items import Repeats, scale_of
+from deadheat.questions.item_counts import AUTO, ITEM, CountedItems, count_items
 from deadheat.questions.joint import JointScores
 from deadheat.questions.power import Difference, Runs, Size, check_difference, planned_runs, power_result
 from deadheat.results.data import Power
@@ -42,7 +42,7 @@ def power_items(  # noqa: PLR0913 (the options of the command)
     units: Size = None,
     attempts: Attempts = None,
     runs: Runs = None,
-    errors: Errors = OMIT,
+    errors: inputs.Errors = inputs.OMIT,
     repeats: Repeats = "auto",
     alpha: inputs.Alpha = 0.05,
     target: inputs.Target = 0.8,

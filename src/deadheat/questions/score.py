@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Annotated, TypeAlias, Unpack
 
 import numpy as np
 
@@ -13,11 +13,13 @@ from deadheat.corpus import Corpus
 from deadheat.corpus.corpus import UNNAMED
 from deadheat.corpus.reading import ReadingOptions
 from deadheat.errors import InputError, NameUnknown
+from deadheat.items.detection import is_item_source
 from deadheat.metrics import METRICS, Metric, Pair
 from deadheat.metrics import align as align_words
-from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, is_proportion, precision, recall
-from deadheat.metrics.universal import OFFICIAL, main_label
+from deadheat.metrics.metric import CORRECT, FIELDS, GOLD, PREDICTED, Counts, is_proportion, precision, recall
+from deadheat.metrics.universal import ALIGNED_FIELDS, OFFICIAL, main_label
 from deadheat.questions import inputs
+from deadheat.questions.columns import GoldColumn, PredictedColumns, check_columns, corpora_of_columns
 from deadheat.results.score import Score, Scores, ScoreSettings
 from deadheat.stats import Interval, wilson
 from deadheat.stats.checks import check_level
@@ -25,6 +27,9 @@ from deadheat.stats.estimates import RunScores, effective_units
 from deadheat.stats.intervals import percentiles, resampled_sums
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.text import pluralize
+
+if TYPE_CHECKING:
+    from deadheat.items.labels import LabelColumns
 
 AUTO, SENTENCE, DOCUMENT, TOKEN = inputs.UNITS
 MIN_SEALED = 10  # sentences of a group whose scores are shown if labels are sealed
@@ -72,13 +77,18 @@ class IntervalSettings:
 
 def score(  # noqa: PLR0913 (the options of the command)
     gold: inputs.CorpusSources,
-    predictions: inputs.CorpusSources,
+    predictions: inputs.CorpusSources = (),
     *,
+    predicted: PredictedColumns = (),
+    gold_column: GoldColumn = "",
     metrics: MetricNames = (),
     train: inputs.Train = None,
     by: Breakdown = "",
     align: inputs.Align = "text",
-    unit: inputs.Unit = AUTO,
+    unit: inputs.AnyUnit = AUTO,
+    item: inputs.ItemColumn = "",
+    cluster: inputs.ClusterColumn = "",
+    errors: inputs.Errors = inputs.OMIT,
     interval: IntervalMethod = "clustered",
     level: inputs.Level = 0.95,
     resamples: inputs.Resamples = 1000,
@@ -92,6 +102,9 @@ def score(  # noqa: PLR0913 (the options of the command)
     ----------
     gold, predictions
         Files, or corpora that were read. Several gold files are one corpus.
+    predicted, gold_column
+        Columns of column files, by name or number, or of tables. Without predictions, gold is in the files of the
+        predictions.
     metrics
         Names such as `las`, `las-supar` or `chunks(scheme='bio')`. By default the thirteen metrics of CoNLL 2018 for
         CoNLL-U; accuracy, and F1 of chunks where there are any, for other formats.
@@ -103,6 +116,8 @@ def score(  # noqa: PLR0913 (the options of the command)
         `text` or `position`, see `deadheat.metrics.align`.
     unit
         What varies between test sets: `document` where several are marked, else `sentence`.
+    item, cluster, errors
+        For tables with labels of items: their columns, and whether items without a prediction are left out or wrong.
     interval
         `clustered`: units vary as wholes (the jackknife, in Wilson's form). `bootstrap`: they are resampled. `wilson`:
         for proportions, as if words were independent, which is too narrow where errors cluster.
@@ -125,23 +140,36 @@ def score(  # noqa: PLR0913 (the options of the command)
         raise NameUnknown("interval", interval, INTERVALS)
     if resamples < 1:
         raise InputError(f"{resamples} resamples; expected at least 1")
-    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    names, columns = ([given] if isinstance(given, str) else list(given) for given in (metrics, predicted))
     files = inputs.sources_of(predictions)
+    intervals = IntervalSettings(interval, level, resamples, seed)
+    if item or cluster or any(is_item_source(source, [*columns, gold_column]) for source in (gold, *files)):
+        from deadheat.questions.score_items import score_predictions
+
+        refuse_for_items(by=by, train=train, align=align != "text")
+        columns_of: LabelColumns = {"item": item, "cluster": cluster, "gold_column": gold_column, "predicted": columns}
+        return score_predictions(gold, files, columns_of, names, unit=unit, errors=errors, intervals=intervals)
+    if unit not in inputs.UNITS:
+        raise NameUnknown("unit", unit, inputs.UNITS)
+    if columns or gold_column:
+        gold, *corpora = corpora_of_columns(gold, files, columns, gold_column, reading)
+        files = list[inputs.CorpusSource](corpora)
     if not files:
-        raise InputError("no prediction was given; expected at least one")
+        raise InputError("no prediction was given; expected at least one, or --predicted to name a column")
     labelled, sealing_notes = inputs.unseal(gold, reading, ledger_entry)
-    gold_corpus, *predicted = inputs.open_corpora([labelled, *files, *([] if train is None else [train])], reading)
-    train_corpus = predicted.pop() if train is not None else None
+    gold_corpus, *corpora = inputs.open_corpora([labelled, *files, *([] if train is None else [train])], reading)
+    train_corpus = corpora.pop() if train is not None else None
     if by in (DOCUMENT, "genre") and (sealing_notes or inputs.is_sealed(ledger_entry, gold_corpus)):
         _check_groups(gold_corpus, by)
-    intervals = IntervalSettings(interval, level, resamples, seed)
     unit = choose_unit(gold_corpus, unit) if by != "document" else SENTENCE
     rows: list[Score] = []
     notes: list[str] = [*sealing_notes]
     units: list[str] = []
     measures: list[Metric] = []
-    for corpus in predicted:
+    for source, corpus in zip(files, corpora, strict=True):
         pair = align_words(gold_corpus, corpus, by=align, unit=unit, training=train_corpus)
+        if not isinstance(source, Corpus):
+            check_columns(pair, reading)
         measures = [METRICS.make(name) for name in names or default_metrics(pair, by)]
         check_gold(gold_corpus, measures)
         scores = group_scores(corpus.name, list(_groups(pair, measures, by)), intervals)
@@ -156,8 +184,15 @@ def score(  # noqa: PLR0913 (the options of the command)
     train_words = None if train_corpus is None else train_corpus.words
     settings = ScoreSettings(metric_names, gold_corpus.sentences, gold_corpus.words, *sampling, by, train_words)
     result = Scores(tuple(rows), settings)
-    recorded = inputs.record(ledger_entry, gold_corpus, predicted, settings.metrics, result.signature)
+    recorded = inputs.record(ledger_entry, gold_corpus, corpora, settings.metrics, result.signature)
     return replace(result, notes=tuple(dict.fromkeys([*recorded.notes, *notes])), evaluations=recorded.tallies)
+
+
+def refuse_for_items(**options: object) -> None:
+    """Refuse options that are for corpora alone."""
+    for name, value in options.items():
+        if value:
+            raise InputError(f"--{name} with labels of items; expected none")
 
 
 def default_metrics(pair: Pair, by: str = "") -> list[str]:
@@ -207,30 +242,36 @@ def group_scores(system: str, groups: Sequence[Group], settings: IntervalSetting
     rows = []
     for group in groups:
         total = group.counts_NF.sum(axis=0)
-        if settings.method == "wilson" and is_proportion(group.counts_NF):
+        counts_NF = group.counts_NF[:, : _width(group)]
+        if settings.method == "wilson" and counts_NF.shape[1] == len(FIELDS) and is_proportion(counts_NF):
             interval = wilson(int(total[CORRECT]), int(total[GOLD]), level=settings.level)
         elif not len(group.counts_NF):
             interval = Interval(np.nan, np.nan, settings.level, "clustered wilson")
         else:
-            runs = RunScores.of(group.counts_NF[None, :, :3], group.metric.value)
+            runs = RunScores.of(counts_NF[None], group.metric.value)
             interval = runs.estimate().estimate.bounded_interval(runs.units, settings.level)
         rows.append(score_of(system, group.metric, total, interval, group.name))
     return rows
 
 
+def _width(group: Group) -> int:
+    """How many counts a score is computed from: the first three, or all for metrics of items."""
+    return len(FIELDS) if group.metric.fields == ALIGNED_FIELDS else len(group.metric.fields)
+
+
 def _bootstrapped(system: str, groups: Sequence[Group], settings: IntervalSettings) -> list[Score]:
     rows: list[Score] = []
-    same_units: dict[int, list[int]] = {}  # groups of the same number of units share their resamples
+    same_units: dict[tuple[int, ...], list[int]] = {}  # groups of the same number of units share their resamples
     for at, group in enumerate(groups):
         interval = Interval(np.nan, np.nan, settings.level, "bootstrap")
         if len(group.counts_NF) > 1:
-            same_units.setdefault(len(group.counts_NF), []).append(at)
+            same_units.setdefault((len(group.counts_NF), _width(group)), []).append(at)
         rows.append(score_of(system, group.metric, group.counts_NF.sum(axis=0), interval, group.name))
-    for indices in same_units.values():
-        stacked = np.concatenate([groups[at].counts_NF[:, :3] for at in indices], axis=1)
+    for (_, width), indices in same_units.items():
+        stacked = np.concatenate([groups[at].counts_NF[:, :width] for at in indices], axis=1)
         sums = resampled_sums(stacked, resamples=settings.resamples, rng=np.random.default_rng(settings.seed))
         for i, at in enumerate(indices):
-            values = groups[at].metric.value(sums[:, 3 * i : 3 * i + 3])
+            values = groups[at].metric.value(sums[:, width * i : width * (i + 1)])
             rows[at] = replace(rows[at], interval=percentiles(values, level=settings.level))
     return rows
 

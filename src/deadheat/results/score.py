@@ -50,6 +50,7 @@ class ScoreSettings:
     seed: int
     by: str = ""
     training_words: int | None = None
+    items: int = 0  # that are no text: there are no sentences and words then
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -67,9 +68,11 @@ class Scores(Result):
         official = settings.metrics == tuple(f"{name}.v1" for name in OFFICIAL)
         return (
             "conll18.v1" if official else " ".join(settings.metrics),
-            f"sentences {settings.sentences}",
-            f"words {settings.words}",
-            f"align {settings.align}",
+            *(
+                [f"items {settings.items}"]
+                if settings.items
+                else [f"sentences {settings.sentences}", f"words {settings.words}", f"align {settings.align}"]
+            ),
             settings.by and f"by {settings.by}",
             "" if settings.training_words is None else f"training words {settings.training_words}",
             f"unit {settings.unit}",

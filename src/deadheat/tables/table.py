@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.files import read_content
+from deadheat.tables.excel import is_workbook, read_workbook
 from deadheat.tables.frames import NAME, frame_of, is_frame
 from deadheat.tables.matrix import DataFrame, is_in_range, range_expected
 
@@ -242,6 +243,8 @@ def read_table(path: Path, content: bytes | None = None) -> Table:
     name, raw = os.fspath(path), read_content(path) if content is None else content
     if raw.startswith(PARQUET):
         return _parquet(name, raw)
+    if is_workbook(raw):
+        return _table(name, read_workbook(name, raw), np.empty(0, np.int64))
     raw = raw.removeprefix(b"\xef\xbb\xbf")
     try:
         raw.decode()

@@ -111,7 +111,8 @@ def _all_rows(result: Scores, *, name: str = "") -> m.Table:
     rows: list[m.Row] = []
     for row in result.rows:
         scores = row.value, row.interval.bounds, row.precision, row.recall
-        rows.append((row.system, row.metric, row.group or NO_GROUP, *scores, row.correct, row.gold, row.predicted))
+        counts = (row.correct, row.gold, row.predicted) if row.gold or not result.settings.items else (None,) * 3
+        rows.append((row.system, row.metric, row.group or NO_GROUP, *scores, *counts))
     return m.Table(columns, rows, name, labels=3).without_unnamed()
 
 

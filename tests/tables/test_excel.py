@@ -1,0 +1,95 @@
+"""Excel workbooks: read where a library for them is installed, else one line."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from deadheat.errors import InputError
+from deadheat.tables.table import read_table
+from tests.cli.running import Commands
+
+SHEET = pl.DataFrame({"id": [1, 2], "label": [" pos", None], "day": [None, None], "score": [0.5, 1.0]})
+
+
+@pytest.fixture
+def commands(capsys: pytest.CaptureFixture[str]) -> Commands:
+    return Commands(capsys)
+
+
+@pytest.fixture
+def workbook(tmp_path: Path) -> Path:
+    """The beginning of a workbook: what tells it from other archives."""
+    path = tmp_path / "scores.xlsx"
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    path.write_bytes(buffer.getvalue())
+    return path
+
+
+def reading(monkeypatch: pytest.MonkeyPatch, result: Any, *, missing: tuple[str, ...] = ()) -> list[str]:
+    """Let polars read a workbook as these sheets, or fail."""
+    engines: list[str] = []
+
+    def read_excel(source: object, *, engine: str, **options: object) -> Any:
+        engines.append(engine)
+        if engine in missing:
+            raise ModuleNotFoundError(f"required package {engine!r} not found")
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    monkeypatch.setattr(pl, "read_excel", read_excel)
+    return engines
+
+
+def test_a_sheet_is_a_table(workbook: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engines = reading(monkeypatch, {"Sheet1": SHEET, "Sheet2": pl.DataFrame()}, missing=("calamine",))
+    table = read_table(workbook)
+    assert engines == ["calamine", "openpyxl"]
+    assert table.frame["label"].to_list() == ["pos", None]
+    assert table.numbers("score").to_list() == [0.5, 1.0]
+    assert table.texts("id").to_list() == ["1", "2"]
+    assert table.location(1) == f"{workbook}: row 2"
+
+
+def test_without_a_library_the_line_says_what_to_install(
+    workbook: Path, monkeypatch: pytest.MonkeyPatch, commands: Commands
+) -> None:
+    reading(monkeypatch, {}, missing=("calamine", "openpyxl"))
+    expected = f"{workbook}: an Excel workbook; expected CSV, or pip install fastexcel to read it"
+    assert commands.refused("rank", workbook) == expected
+    assert commands.refused("score", workbook, workbook) == expected
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        ({"a": SHEET, "b": SHEET}, "2 sheets with rows, a and b; expected one"),
+        ({"a": pl.DataFrame()}, "an empty table"),
+        (ValueError("bad\nzip"), "corrupt Excel workbook \\(bad\\)"),
+    ],
+)
+def test_other_workbooks_are_refused(
+    workbook: Path, monkeypatch: pytest.MonkeyPatch, result: Any, message: str
+) -> None:
+    reading(monkeypatch, result)
+    with pytest.raises(InputError, match=message):
+        read_table(workbook)
+
+
+def test_real_workbooks_are_read(tmp_path: Path) -> None:
+    pytest.importorskip("fastexcel")
+    writer = pytest.importorskip("xlsxwriter")
+    book = writer.Workbook(str(tmp_path / "scores.xlsx"))
+    sheet = book.add_worksheet()
+    for row, cells in enumerate((["system", "score"], ["A", 0.5], ["B", 1])):
+        sheet.write_row(row, 0, cells)
+    book.close()
+    assert read_table(tmp_path / "scores.xlsx").numbers("score").to_list() == [0.5, 1]
