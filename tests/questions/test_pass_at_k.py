@@ -28,13 +28,13 @@ def test_it_is_the_share_of_all_choices_of_k_attempts_with_a_right_one(attempts:
 
 def test_it_is_that_of_the_hypergeometric_distribution_for_many_attempts() -> None:
     attempts, correct = np.array([200, 1000, 1000, 10_000]), np.array([3, 1, 999, 17])
-    values = pass_at_k(attempts, correct, 100)
+    values = pass_at_k(attempts.astype(float), correct.astype(float), 100)
     assert values == pytest.approx(1 - hypergeom.pmf(0, attempts, correct, 100), rel=1e-12)
 
 
 def test_its_mean_over_repeated_attempts_is_the_chance_of_k_fresh_ones() -> None:
     rng, chance, k = np.random.default_rng(0), 0.3, 3
-    values = pass_at_k(np.full(40_000, 5), rng.binomial(5, chance, 40_000), k)
+    values = pass_at_k(np.full(40_000, 5), rng.binomial(5, chance, 40_000).astype(float), k)
     assert values.mean() == pytest.approx(1 - (1 - chance) ** k, abs=4 * values.std() / 200)
 
 

@@ -207,7 +207,7 @@ def _of_scores(arguments: argparse.Namespace) -> Comparison:
     if has_items(table, {"item": arguments.item}):
         return _of_items(arguments, table)
     _refuse(arguments, compare_scores, "files or scores of items", compare_parser())
-    return compare_scores(table, **values_of(compare_scores, arguments))
+    return compare_scores(table, **values_of(compare_scores, arguments))  # type: ignore[arg-type]
 
 
 def _of_items(arguments: argparse.Namespace, source: object) -> Comparison:

@@ -22,7 +22,7 @@ from deadheat.questions.power import Difference, Runs, Size, check_difference, p
 from deadheat.results.data import Power
 from deadheat.stats.estimates import RunScores
 from deadheat.stats.noise import Noise
-from deadheat.stats.power import plan_attempts, plan_power
+from deadheat.stats.power import AttemptsPlan, plan_attempts, plan_power
 from deadheat.text import join_names, pluralize
 
 Attempts: TypeAlias = Annotated[int | None, Argument("planned attempts of each system at every item", metavar="K")]
@@ -107,7 +107,7 @@ def power_items(  # noqa: PLR0913 (the options of the command)
         alpha=alpha,
         target=target,
     )
-    plans = ()
+    plans: tuple[AttemptsPlan, ...] = ()
     if noise.are_attempts and min(noise.runs) > 1:
         more = max(planned or noise.runs)
         plans = plan_attempts(noise, gap, units=analysis.units, more=more, alpha=alpha, target=target)

@@ -172,8 +172,8 @@ def _met(battles: Battles, a: int, b: int, expected: float) -> PairBattles:
     straight = battles.outcome_N[(battles.first_N == a) & (battles.second_N == b)]
     turned = 1 - battles.outcome_N[(battles.first_N == b) & (battles.second_N == a)]
     own = np.concatenate([straight, turned])
-    counts = [int(np.count_nonzero(own == value)) for value in (1.0, 0.5, 0.0)]
-    return PairBattles(battles.systems[a], battles.systems[b], *counts, expected)
+    wins, ties, losses = (int(np.count_nonzero(own == value)) for value in (1.0, 0.5, 0.0))
+    return PairBattles(battles.systems[a], battles.systems[b], wins, ties, losses, expected)
 
 
 def _column(table: Table, names: Sequence[str]) -> str:

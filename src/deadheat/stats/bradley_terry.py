@@ -85,7 +85,8 @@ class BradleyTerry:
         value = float(weights_S @ self.strengths_S)
         if clusters < 2:
             return Estimate(value, math.nan, math.nan)
-        return Estimate(value, math.sqrt(max(0.0, weights_S @ self.covariance_SS @ weights_S)), clusters - 1)
+        variance = float(weights_S @ self.covariance_SS @ weights_S)
+        return Estimate(value, math.sqrt(max(0.0, variance)), clusters - 1)
 
 
 def expected_score(difference: float) -> float:

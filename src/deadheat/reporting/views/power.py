@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from deadheat.charts.curves import Curve, CurvePlot
 from deadheat.reporting import model as m
-from deadheat.results.data import Curve as Points
 from deadheat.results.data import Power
 from deadheat.results.format import COUNT, SHARE, number_format
+from deadheat.stats.power import Curve as Points
 
 TEXT_UNITS = ("document", "sentence", "token", "block")
 
