@@ -186,7 +186,8 @@ def _comparison(arguments: argparse.Namespace) -> Comparison:
 
 def _of_labels(arguments: argparse.Namespace, predictions: Sequence[Prediction]) -> Comparison:
     """The comparison of labels of items, or of answers."""
-    from deadheat.questions.compare_items import compare_items, compare_predictions
+    from deadheat.questions.compare_items import compare_items
+    from deadheat.questions.item_comparison import compare_predictions
 
     _refuse(arguments, compare_items, "files of predictions", compare_parser(), ("predicted", "gold_column"))
     columns = {name: getattr(arguments, name) for name in ("item", "cluster", "gold_column", "predicted")}
@@ -207,7 +208,7 @@ def _of_scores(arguments: argparse.Namespace) -> Comparison:
     if has_items(table, {"item": arguments.item}):
         return _of_items(arguments, table)
     _refuse(arguments, compare_scores, "files or scores of items", compare_parser())
-    return compare_scores(table, **values_of(compare_scores, arguments))  # type: ignore[arg-type]
+    return compare_scores(table, **values_of(compare_scores, arguments))
 
 
 def _of_items(arguments: argparse.Namespace, source: object) -> Comparison:

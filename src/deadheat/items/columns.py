@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
 
 import polars as pl
 
 from deadheat.errors import InputError
 from deadheat.items.detection import ITEM_NAMES, plain_name
-from deadheat.items.table import ATTEMPTS, RUNS, ItemTable, item_table
+from deadheat.items.options import ATTEMPTS, RUNS, ItemColumns
+from deadheat.items.table import ItemTable, item_table
 from deadheat.tables.table import METRICS, Table
 
 # In any case, and with spaces or hyphens for underscores. The first names win where a table has several of a kind.
@@ -27,18 +27,6 @@ LABELS = {"correct": "accuracy", "is_correct": "accuracy", "passed": "pass rate"
 TRAINED = ("run", "seed")  # repeats that are systems trained again; others are attempts at the same item
 TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "correct": 1.0, "incorrect": 0.0}
 MISSING = ("", "na", "n/a", "nan", "none", "null")
-
-
-class ItemColumns(TypedDict, total=False):
-    """The columns of an item table, where their names do not say it."""
-
-    item: str
-    system: str
-    score: str
-    run: str
-    task: str
-    cluster: str
-    metric: str
 
 
 def has_items(table: Table, columns: ItemColumns) -> bool:

@@ -14,8 +14,9 @@ from deadheat.errors import InputError
 from deadheat.items.aggregates import F1, Aggregate
 from deadheat.items.columns import NAMES, named
 from deadheat.items.detection import GOLD_NAMES, ITEM_NAMES, PREDICTED_NAMES
+from deadheat.items.options import RUNS
 from deadheat.items.squad import LEAST
-from deadheat.items.table import RUNS, ItemMetric, ItemTable, encode, item_table
+from deadheat.items.table import ItemMetric, ItemTable, encode, item_table
 from deadheat.metrics.metric import FIELDS, Sums, Values, ratio
 from deadheat.tables.frames import is_frame
 from deadheat.tables.table import Table, read_table

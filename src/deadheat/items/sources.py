@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias, Unpack
+from typing import Unpack
 
 import polars as pl
 
 from deadheat.errors import InputError
-from deadheat.items.columns import ItemColumns, find_items
+from deadheat.items.columns import find_items
 from deadheat.items.logs.read import is_log, read_logs
-from deadheat.items.table import ATTEMPTS, RUNS, ItemMetric, ItemTable, item_table, join_sources
+from deadheat.items.options import ATTEMPTS, RUNS, ItemColumns, ItemSource
+from deadheat.items.table import ItemMetric, ItemTable, item_table, join_sources
 from deadheat.tables.frames import is_frame
 from deadheat.tables.table import Table, read_table
 from deadheat.text import join_names
-
-ItemSource: TypeAlias = ItemTable | str | os.PathLike[str] | Sequence[Any] | Mapping[str, Any] | Any
 
 
 def open_items(source: ItemSource, *, partial: bool = False, **columns: Unpack[ItemColumns]) -> ItemTable:

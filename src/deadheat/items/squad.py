@@ -14,7 +14,8 @@ import polars as pl
 
 from deadheat.errors import InputError
 from deadheat.files import read_content
-from deadheat.items.table import RUNS, ItemTable, item_table
+from deadheat.items.options import RUNS
+from deadheat.items.table import ItemTable, item_table
 from deadheat.text import pluralize
 
 LEAST = 0.5  # of the items of gold that a prediction has to have

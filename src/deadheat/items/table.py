@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import NameUnknown
 from deadheat.items.aggregates import MEAN, Aggregate
+from deadheat.items.options import ATTEMPTS
 
 # Columns of the frame. `cluster` is null where none is declared, `score` where an item was not scored, and `counts`
 # holds the statistics of metrics that are no mean of scores, such as log-likelihood and words of a perplexity.
@@ -18,7 +19,6 @@ SCHEMA = {
     "task": pl.String, "item": pl.String, "cluster": pl.String, "repeat": pl.String,
     "system": pl.String, "metric": pl.String, "score": pl.Float64,
 }  # fmt: skip
-RUNS, ATTEMPTS = "runs", "attempts"  # what repeats are: systems trained again, or the same system asked again
 
 
 @dataclass(frozen=True, slots=True)

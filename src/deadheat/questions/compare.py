@@ -121,7 +121,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
     predictions = _design(gold, systems)
     columns = [predicted] if isinstance(predicted, str) else list(predicted)
     if is_about_items(predictions, [*columns, gold_column]):
-        from deadheat.questions.compare_items import compare_predictions
+        from deadheat.questions.item_comparison import compare_predictions
 
         refuse_for_items(train=train, align=align != "text", spend_alpha=spend_alpha)
         chosen = {"metric": metric, "unit": unit, "test": test, "correction": correction, "alpha": alpha}

@@ -11,7 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.items.table import RUNS, ItemMetric, ItemTable, encode
+from deadheat.items.options import RUNS
+from deadheat.items.table import ItemMetric, ItemTable, encode
 from deadheat.metrics.metric import Values
 from deadheat.questions.inputs import OMIT, ZERO
 from deadheat.questions.joint import CountedDataset

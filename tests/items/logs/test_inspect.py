@@ -12,7 +12,8 @@ import pytest
 
 from deadheat.errors import InputError
 from deadheat.items.logs.read import is_log, read_logs
-from deadheat.items.table import ATTEMPTS, ItemTable
+from deadheat.items.options import ATTEMPTS
+from deadheat.items.table import ItemTable
 from tests.items.logs.samples import inspect_header, inspect_members, inspect_sample, scores, write_json, write_zip
 
 SAMPLES = [

@@ -11,7 +11,7 @@ import pytest
 from deadheat.errors import InputError
 from deadheat.items.logs.mteb import is_mteb, read_mteb
 from deadheat.items.logs.read import is_log, read_logs
-from deadheat.items.table import ATTEMPTS
+from deadheat.items.options import ATTEMPTS
 from tests.items.logs.samples import (
     helm,
     helm_instance,
