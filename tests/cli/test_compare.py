@@ -144,7 +144,7 @@ def test_alpha_is_spent_on_looks_at_a_test_set(commands: Commands) -> None:
         (["--sets", "sets.csv", "--scores", "sets.csv"], "--sets beside --scores; expected only one"),
         (["en.gold", "--sets", "sets.csv"], "en.gold beside --sets; expected only one of files and tables"),
         (["en.gold", "new=en/new.*", "old=en/old.*", "--margin", "-1"], "margin -1; expected 0 (none) or more"),
-        (["en.gold", "new=en/new.*", "old=de.gold", "--unit", "words"], "argument --unit: invalid choice: 'words'"),
+        (["en.gold", "new=en/new.*", "old=de.gold", "--unit", "words"], "unit 'words' is unknown"),
         (["--sets", "sets.csv", "--train", "en.gold"], "training files with several data sets; expected them with one"),
     ],
 )  # fmt: skip
@@ -195,4 +195,4 @@ def test_two_metrics_at_once_are_refused(commands: Commands, gold: Path, guess: 
 def test_options_for_files_are_refused_with_a_table(commands: Commands, tmp_path: Path) -> None:
     table = tmp_path / "scores.csv"
     table.write_text("data,A,B\nen,90,89\nde,85,84\n")
-    assert "expected none with --scores" in commands.refused("compare", "--scores", table, "--unit", "token")
+    assert "--unit is for files or scores of items" in commands.refused("compare", "--scores", table, "--unit", "token")

@@ -38,7 +38,7 @@ def test_a_kit_has_tables_paragraph_checklist_references_and_figures(tmp_path: P
     written = write_kit([twenty_splits(), ranking()], tmp_path / "kit", figures=FIGURES, formats=["svg", "pdf"])
     names = {
         "tables/study-velani-random-test.tex", "tables/study-pairs-velani-random-test.tex", "tables/ranks.tex",
-        "tables/rank-differences.tex",
+        "tables/rank-differences.tex", "tables/borda.tex",
         "paragraph.txt", "paragraph.tex", "checklist.md", "refs.bib", "figures/dots.svg", "figures/dots.pdf",
         "figures/dots.csv",
     }  # fmt: skip

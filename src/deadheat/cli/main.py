@@ -47,7 +47,8 @@ COMMANDS = {
 }
 # Where the commands are: `NAME_parser` makes the parser, `run_NAME` runs the command.
 MODULES = {
-    "questions": ("score", "compare", "power", "size", "rank", "seeds", "contrast"),
+    "questions": ("score", "compare", "power", "size"),
+    "tables": ("rank", "seeds", "contrast"),
     "studies": ("init", "run", "export", "verify"),
     "pages": ("report", "demo"),
     "corpora": ("info", "metrics", "convert", "testbed", "split"),

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Self
 
-from deadheat.arguments import add_arguments
+from deadheat.arguments import add_arguments, arguments_of
 from deadheat.cli.main import COMMANDS
 from deadheat.corpus.formats import REMEDIES
 from deadheat.corpus.reading import FORMATS
@@ -20,6 +20,11 @@ from deadheat.screen import encodable, encoding, message, visible
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.text import capitalize, parse_size
 
+# Options of commands with several kinds of sources that do not depend on the question.
+GENERAL_OPTIONS = (
+    "help", "max_size", "gold", "systems", "sets", "scores", "fail_if_worse", "markdown", "json", "ledger", "purpose",
+    "over_budget", "format", "columns", "separator", "lenient", "accuracies", "agreement", "design_effect", "run_sd",
+)  # fmt: skip
 JSON = "print the result as JSON"
 WITHOUT_FILES = ("demo", "metrics", "testbed", "init")  # commands that read no files of others
 
@@ -180,3 +185,19 @@ def say(notes: Sequence[str]) -> None:
     sys.stdout.flush()
     for note in notes:
         sys.stderr.write(f"note: {message(note)}\n")  # one call, since other processes may write there too
+
+
+def refuse_options(
+    arguments: argparse.Namespace,
+    question: Callable[..., Result],
+    others: str,
+    parser: argparse.ArgumentParser,
+    also: Sequence[str] = (),
+) -> None:
+    """Refuse options that a question does not have, and which are for something else."""
+    defaults = {action.dest: action.default for action in parser._actions}
+    known = {*arguments_of(question), *GENERAL_OPTIONS, *also}
+    for name, default in defaults.items():
+        if name not in known and getattr(arguments, name, default) != default:
+            flag = name.replace("_", "-")
+            raise InputError(f"{parser.prog}: --{flag} is for {others}; expected none here")

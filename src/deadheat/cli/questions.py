@@ -1,16 +1,14 @@
-"""Commands that answer a question about predictions (score, compare, power, size) or tables (rank, seeds, contrast)."""
+"""Commands that answer a question about predictions or scores of items: score, compare, power, size."""
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Sequence
-from functools import partial
-from importlib import import_module
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from deadheat.arguments import add_arguments, arguments_of, values_of
-from deadheat.cli.options import JSON, Parser, announce_compiling, ledger_entry, reading, say, show
+from deadheat.cli.options import JSON, Parser, ledger_entry, reading, refuse_options, say, show
 from deadheat.errors import InputError, NameUnknown
 from deadheat.results.base import Result
 
@@ -18,11 +16,6 @@ if TYPE_CHECKING:
     from deadheat.questions.designs import Prediction
     from deadheat.results.compare import Comparison
 
-# Options of `compare` and `power` that all of its sources have.
-GENERAL = (
-    "help", "max_size", "gold", "systems", "sets", "scores", "fail_if_worse", "markdown", "json", "ledger", "purpose",
-    "over_budget", "format", "columns", "separator", "lenient", "accuracies", "agreement", "design_effect", "run_sd",
-)  # fmt: skip
 GOLD = "the gold file; all files of a folder; - for standard input"
 SCORE_EXAMPLES = """\
 examples:
@@ -56,28 +49,6 @@ examples:
   deadheat size gold.conllu A=a.conllu B=b.conllu --save counts.npz && deadheat size counts.npz --draws 1000
   deadheat size 'gold/{dataset}.conllu' 'pred/{dataset}/{system}.{run}.conllu'     several test sets
   deadheat size --sets sets.csv          several test sets: columns set, gold, system, prediction"""
-RANK_EXAMPLES = """\
-examples:
-  deadheat rank scores.csv --metric las                       a million random subsets of 10 data sets
-  deadheat rank scores.csv --metric las --exact               also over all subsets
-  deadheat rank scores.csv --metric las --subsets papers.csv  named subsets (columns subset, treebank)
-  deadheat rank scores.csv --metric las --attributes treebanks.csv --one-per family
-  deadheat rank scores.csv --metric las --attributes treebanks.csv --anomalies Stanford
-  deadheat rank scores.csv --metrics las,blex                 which metric gives a more stable ranking
-  deadheat rank battles.csv                                   which of two was preferred: model_a, model_b, winner
-A table has the columns metric, treebank (or dataset), system and score, or one row per data set and one column per
-system; or it has battles."""
-SEEDS_EXAMPLES = """\
-examples:
-  deadheat seeds runs.csv --system system --score test --dev dev
-  deadheat seeds runs.csv --system system --score test --difference 0.002
-  deadheat seeds runs.tsv --score Test_F1 --dev Dev_F1 --by Dataset"""
-CONTRAST_EXAMPLES = """\
-examples:
-  deadheat contrast runs.tsv --factor Decoder --option CRF --option Softmax --score Test_F1 --by Dataset
-  deadheat contrast runs.tsv --factor Embeddings --score Test_F1 --by Dataset --where Setting=SingleTask
-  deadheat contrast runs.tsv --factor Decoder --option CRF --option Softmax --score Test_F1 --second LSTM-Layers
-  deadheat contrast runs.tsv --score Test_F1 --importance"""
 
 
 def score_parser() -> argparse.ArgumentParser:
@@ -161,6 +132,7 @@ def _comparison(arguments: argparse.Namespace) -> Comparison:
     files = [arguments.gold, *arguments.systems] if arguments.gold else []
     own_gold = bool(arguments.predicted and files) and (len(files) == 1 or not _is_file(files[0]))
     if files and not own_gold and not is_pattern(files[0]) and not any("=" in file for file in files[1:]):
+        _check_items(arguments, files)
         return _of_items(arguments, files)
     if files and not own_gold and not _is_file(files[0]):
         return _of_items(arguments, _named_files("compare", files))
@@ -179,7 +151,7 @@ def _comparison(arguments: argparse.Namespace) -> Comparison:
     labels = [*arguments.predicted, arguments.gold_column]
     if arguments.item or arguments.cluster or is_about_items(predictions, labels):
         return _of_labels(arguments, predictions)
-    _refuse(arguments, compare, "scores of items", compare_parser())
+    refuse_options(arguments, compare, "scores of items", compare_parser())
     options = values_of(compare, arguments) | reading(arguments) | {"ledger_entry": ledger_entry(arguments)}
     return compare(gold, predictions, **options)
 
@@ -189,7 +161,7 @@ def _of_labels(arguments: argparse.Namespace, predictions: Sequence[Prediction])
     from deadheat.questions.compare_items import compare_items
     from deadheat.questions.item_comparison import compare_predictions
 
-    _refuse(arguments, compare_items, "files of predictions", compare_parser(), ("predicted", "gold_column"))
+    refuse_options(arguments, compare_items, "files of predictions", compare_parser(), ("predicted", "gold_column"))
     columns = {name: getattr(arguments, name) for name in ("item", "cluster", "gold_column", "predicted")}
     return compare_predictions(predictions, columns, **values_of(compare_items, arguments, skip=["item", "cluster"]))
 
@@ -207,31 +179,24 @@ def _of_scores(arguments: argparse.Namespace) -> Comparison:
     table = read_table(arguments.scores)
     if has_items(table, {"item": arguments.item}):
         return _of_items(arguments, table)
-    _refuse(arguments, compare_scores, "files or scores of items", compare_parser())
+    refuse_options(arguments, compare_scores, "files or scores of items", compare_parser())
     return compare_scores(table, **values_of(compare_scores, arguments))
+
+
+def _check_items(arguments: argparse.Namespace, files: Sequence[str]) -> None:
+    """Refuse predictions without names, which would be taken for tables."""
+    from deadheat.questions.item_means import holds_items
+
+    if not arguments.item and os.path.exists(files[0]) and not holds_items(files[0]):
+        example = f", such as A={files[1]}" if len(files) > 1 else " for every system"
+        raise InputError(f"deadheat compare: {files[-1]!r}; expected NAME=FILE{example}, or scores of items")
 
 
 def _of_items(arguments: argparse.Namespace, source: object) -> Comparison:
     from deadheat.questions.compare_items import compare_items
 
-    _refuse(arguments, compare_items, "files of predictions", compare_parser())
+    refuse_options(arguments, compare_items, "files of predictions", compare_parser())
     return compare_items(source, **values_of(compare_items, arguments))
-
-
-def _refuse(
-    arguments: argparse.Namespace,
-    question: Callable[..., Result],
-    others: str,
-    parser: argparse.ArgumentParser,
-    also: Sequence[str] = (),
-) -> None:
-    """Refuse options that a question does not have, and which are for something else."""
-    defaults = {action.dest: action.default for action in parser._actions}
-    known = {*arguments_of(question), *GENERAL, *also}
-    for name, default in defaults.items():
-        if name not in known and getattr(arguments, name, default) != default:
-            flag = name.replace("_", "-")
-            raise InputError(f"{parser.prog}: --{flag} is for {others}; expected none here")
 
 
 def failed_gate(result: Comparison, system: str) -> int:
@@ -272,7 +237,7 @@ def run_power(arguments: argparse.Namespace) -> int:
     from deadheat.questions.power_items import power_items
 
     if arguments.accuracies:
-        _refuse(arguments, power, "scores of items", power_parser())
+        refuse_options(arguments, power, "scores of items", power_parser())
         return show(_assumed_power(arguments), as_json=arguments.json)
     if not arguments.gold:
         raise InputError("deadheat power: no files; expected GOLD NAME=PRED NAME=PRED, or --accuracies")
@@ -286,10 +251,10 @@ def run_power(arguments: argparse.Namespace) -> int:
         raise InputError("deadheat power: no --difference; expected the difference to show in points: --difference 0.5")
     files = [arguments.gold, *arguments.systems]
     if len(files) == 1 or ("=" in files[0] and not os.path.exists(files[0])):
-        _refuse(arguments, power_items, "files of predictions", power_parser())
+        refuse_options(arguments, power_items, "files of predictions", power_parser())
         source = files if "=" not in files[0] or os.path.exists(files[0]) else _named_files("power", files)
         return show(power_items(source, **values_of(power_items, arguments)), as_json=arguments.json)
-    _refuse(arguments, power, "scores of items", power_parser())
+    refuse_options(arguments, power, "scores of items", power_parser())
     options = values_of(power, arguments) | reading(arguments)
     systems = _named_files("power", arguments.systems)
     result = power(arguments.gold, systems, ledger_entry=ledger_entry(arguments), **options)
@@ -377,60 +342,3 @@ def _named_files(command: str, arguments: Sequence[str]) -> dict[str, list[str]]
             raise InputError(f"deadheat {command}: {argument!r}; expected NAME=FILE, such as A={argument}")
         files.setdefault(name, []).append(path)
     return files
-
-
-def _table_parser(name: str, table: str, examples: str) -> argparse.ArgumentParser:
-    """The parser of a question about a table."""
-    parser = Parser(name, epilog=examples)
-    help_text = f"a table of {table} (CSV, TSV, JSONL or Parquet; - for standard input)"
-    parser.add_argument(table, metavar=table.upper(), help=help_text)
-    return parser.add_options(_question(name), json=JSON)
-
-
-def _answer(name: str, table: str, arguments: argparse.Namespace) -> int:
-    announce_compiling()
-    question = _question(name)
-    return show(question(getattr(arguments, table), **values_of(question, arguments)), as_json=arguments.json)
-
-
-def _question(name: str) -> Callable[..., Result]:
-    question: Callable[..., Result] = getattr(import_module(f"deadheat.questions.{name}"), name)
-    return question
-
-
-seeds_parser = partial(_table_parser, "seeds", "runs", SEEDS_EXAMPLES)
-contrast_parser = partial(_table_parser, "contrast", "runs", CONTRAST_EXAMPLES)
-run_seeds = partial(_answer, "seeds", "runs")
-
-
-def rank_parser() -> argparse.ArgumentParser:
-    from deadheat.questions.rank import rank
-    from deadheat.questions.rank_battles import rank_battles
-
-    parser = _table_parser("rank", "scores", RANK_EXAMPLES)
-    battles = parser.add_argument_group("battles", "tables with the columns model_a, model_b and winner")
-    add_arguments(battles, rank_battles, skip=list(arguments_of(rank)))
-    return parser
-
-
-def run_rank(arguments: argparse.Namespace) -> int:
-    from deadheat.questions.rank import rank
-    from deadheat.questions.rank_battles import is_battles, rank_battles
-    from deadheat.tables.table import read_table
-
-    if arguments.anomalies and not arguments.attributes:
-        raise InputError("deadheat rank: --anomalies without attributes of data sets; expected --attributes FILE")
-    if arguments.scores == "-" and arguments.metrics is not None:
-        raise InputError("deadheat rank: --metrics reads the table twice; expected a file and not standard input")
-    arguments.scores = read_table(arguments.scores)
-    if is_battles(arguments.scores):
-        _refuse(arguments, rank_battles, "tables of scores", rank_parser())
-        return show(rank_battles(arguments.scores, **values_of(rank_battles, arguments)), as_json=arguments.json)
-    _refuse(arguments, rank, "tables of battles", rank_parser())
-    return _answer("rank", "scores", arguments)
-
-
-def run_contrast(arguments: argparse.Namespace) -> int:
-    if not arguments.factor and not arguments.importance:
-        raise InputError("deadheat contrast: no factor; expected --factor COLUMN, or --importance")
-    return _answer("contrast", "runs", arguments)

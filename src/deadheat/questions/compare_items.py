@@ -73,7 +73,7 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
     >>> rows = [{"item": i, "model": name, "correct": int(i % 5 < right)} for i in range(60)
     ...         for name, right in {"large": 4, "small": 2}.items()]
     >>> compare_items(rows)  # doctest: +NORMALIZE_WHITESPACE
-    <Comparison: large is better than small by 40.00 points of correct (95% CI [+27.24, +52.76], p = 5.1e-08).>
+    <Comparison: large is better than small by 40.00 points of accuracy (95% CI [+26.81, +53.19], p = 2.1e-06).>
     """
     from deadheat.items.sources import open_items
     from deadheat.questions.item_comparison import ItemSettings, compare_table

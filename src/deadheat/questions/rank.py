@@ -149,6 +149,8 @@ def rank(  # noqa: PLR0913 (the options of the command)
     'not told apart'
     """
     options: TableOptions = {"system": system, "dataset": dataset, "score": score, "missing": missing}
+    if not isinstance(scores, ScoreTable | Mapping):
+        scores = _of_items(scores, metric, missing)
     tables = {} if metrics is None else _tables(scores, metrics, options)
     # Of several metrics, the ranking itself is by the first that is named; by LAS if all of them are compared.
     first = next((name for name in tables if not metrics and name.lower() == "las"), next(iter(tables), ""))
@@ -321,6 +323,15 @@ def _named_subsets(
 
         subsets = read_subsets(subsets)
     return named_subsets(table.scores_SD, table.systems, table.datasets, subsets, perfect=perfect)
+
+
+def _of_items(scores: ScoreSource, metric: str, missing: str) -> ScoreSource:
+    """Mean scores of systems on tasks, where the source has scores of items."""
+    from deadheat.items.table import ItemTable
+    from deadheat.questions.item_means import mean_scores, open_source
+
+    source = open_source(scores)
+    return mean_scores(source, metric, missing=missing) if isinstance(source, ItemTable) else source
 
 
 def _tables(scores: ScoreSource, metrics: Sequence[str], options: TableOptions) -> dict[str, ScoreTable]:

@@ -8,6 +8,7 @@ import tomllib
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -270,6 +271,12 @@ def _left_out(pieces: Sequence[_Piece], more: Sequence[str]) -> Iterator[m.Block
 def _open(path: Path, ledger: Ledger | None, metric: str) -> SourceReport | Result:
     """What the file holds, recognized by its first bytes; of a study file, its store."""
     content = None
+    if path.is_dir() or (path.is_file() and not _is_own(path)):
+        from deadheat.questions.compare_items import compare_items
+        from deadheat.questions.item_means import holds_items
+
+        if holds_items(str(path)):
+            return compare_items(str(path), metric=metric)
     if os.fspath(path) == STDIN or path.is_fifo():  # read once
         content = read_content(path)
         start = content[:START]
@@ -291,6 +298,14 @@ def _open(path: Path, ledger: Ledger | None, metric: str) -> SourceReport | Resu
     from deadheat.questions.table_report import table_report
 
     return table_report(path, metric=metric, content=content)
+
+
+def _is_own(path: Path) -> bool:
+    """Whether a file is a store, a study or a result."""
+    with suppress(OSError), path.open("rb") as file:
+        start = file.read(START)
+        return start.startswith(SQLITE) or path.suffix == ".toml" or (b'"kind"' in start and _is_json_result(start))
+    return True  # it cannot be read, which is reported later
 
 
 def _shown(result: Result, path: Path) -> Result:
