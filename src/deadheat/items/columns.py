@@ -23,7 +23,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "metric": METRICS,
 }  # fmt: skip
 # What the mean of these columns is called.
-LABELS = {"correct": "share correct", "is_correct": "share correct", "passed": "pass rate", "success": "success rate"}
+LABELS = {"correct": "accuracy", "is_correct": "accuracy", "passed": "pass rate", "success": "success rate"}
 TRAINED = ("run", "seed")  # repeats that are systems trained again; others are attempts at the same item
 TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "correct": 1.0, "incorrect": 0.0}
 MISSING = ("", "na", "n/a", "nan", "none", "null")

@@ -1,0 +1,55 @@
+"""Item tables as tables of scores: the score of every system on every task."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from deadheat.errors import InputError
+from deadheat.items.columns import find_items, has_items
+from deadheat.items.logs.mteb import is_mteb, read_mteb
+from deadheat.items.logs.read import is_log, read_logs
+from deadheat.items.table import ItemTable
+from deadheat.metrics import METRICS
+from deadheat.questions.item_counts import ITEM, count_items
+from deadheat.questions.rank_battles import is_battles
+from deadheat.tables.matrix import ScoreTable, complete
+from deadheat.tables.table import Table, read_table
+
+
+def open_source(source: Any) -> ItemTable | ScoreTable | Table | Any:
+    """What a file or folder holds: scores of items, of tasks (MTEB), or else a table; other sources as they are."""
+    if isinstance(source, str | os.PathLike) and os.path.exists(source):
+        if is_mteb(source):
+            return read_mteb([source])
+        if os.path.isdir(source) or is_log(source):
+            return read_logs([source])
+        source = read_table(source)
+    is_items = isinstance(source, Table) and has_items(source, {}) and not is_battles(source)
+    return find_items(source, {}) if is_items else source
+
+
+def holds_items(path: str) -> bool:
+    """Whether a file or folder has scores of items."""
+    with suppress(InputError):  # reported when it is read as something else
+        return isinstance(open_source(path), ItemTable)
+    return False
+
+
+def mean_scores(table: ItemTable, metric: str = "", *, missing: str = "refuse") -> ScoreTable:
+    """The score of every system on every task; several runs are averaged."""
+    counted = count_items(table, metric=metric, unit=ITEM)
+    if counted.metric.lower_is_better:
+        raise InputError(f"{table.source}: lower {counted.metric.name} is better; expected a metric to rank by")
+    systems = list(dict.fromkeys(system for dataset in counted.datasets for system in dataset.counts))
+    scores_SD = np.full((len(systems), len(counted.datasets)), np.nan)
+    for column, dataset in enumerate(counted.datasets):
+        for system, counts_RNF in dataset.counts.items():
+            scores_SD[systems.index(system), column] = counted.metric.aggregate.value(counts_RNF.sum(axis=1)).mean()
+    names = [dataset.name for dataset in counted.datasets]
+    label = counted.metric.name
+    label = label.capitalize() if label in {name.partition(".v")[0] for name in METRICS} else label  # not that of tags
+    return complete(f"{table.source}: ", label, systems, names, scores_SD, missing)
