@@ -14,7 +14,9 @@ import numpy as np
 from benchmarks.timing import table
 from deadheat.questions.pairwise import pair_p
 from deadheat.results.compare import Comparison, PairwiseSettings
-from tests.questions.item_worlds import ItemDesign
+from tests.questions.item_worlds import DESIGNS as ITEM_DESIGNS
+from tests.questions.item_worlds import ItemDesign, naive_wins, wins
+from tests.questions.item_worlds import compared as compared_items
 from tests.questions.test_power_items import EFFECTS, SIMULATED, planned, simulated
 from tests.questions.test_verdict_calibration import any_win_over_splits
 from tests.questions.verdict_worlds import (
@@ -104,6 +106,14 @@ def power_row(design: ItemDesign, effect: float, worlds: int) -> list[str]:
     return [design.name, f"{100 * planned(design, effect).power:.1f}", f"{100 * simulated(design, effect, worlds):.1f}"]
 
 
+def item_row(design: ItemDesign, worlds: int) -> list[str]:
+    """Errors and power on scores of items, and the errors of a test that takes every answer for an item."""
+    false = rate(lambda rng: wins(compared_items(design, rng)), worlds)
+    usual = rate(lambda rng: naive_wins(design, rng), worlds)
+    found = rate(lambda rng: wins(compared_items(design, rng, effect=0.5)), worlds)
+    return [design.name, percent(false, worlds), percent(usual, worlds), percent(found, worlds)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--worlds", type=int, default=1000)
@@ -116,6 +126,8 @@ def main() -> None:
     print(table(["random splits", "false wins", "power"], [split_row(design, worlds) for design in designs]))
     planned_rows = [power_row(design, effect, worlds) for design, effect in zip(SIMULATED, EFFECTS, strict=True)]
     print(table(["scores of items", "planned power", "simulated"], planned_rows))
+    heads = ["two equal models", "false wins", "usual: false wins", "power"]
+    print(table(heads, [item_row(design, worlds) for design in ITEM_DESIGNS]))
     print(table(["95% intervals", "score", "difference"], [coverage_row(design, worlds) for design in COVERAGE]))
 
 

@@ -15,9 +15,11 @@ if TYPE_CHECKING:  # type checkers cannot read the table below
     from deadheat.corpus import write as write
     from deadheat.corpus.info import info as info
     from deadheat.questions.compare import compare as compare
+    from deadheat.questions.compare_items import compare_items as compare_items
     from deadheat.questions.compare_scores import compare_scores as compare_scores
     from deadheat.questions.contrast import contrast as contrast
     from deadheat.questions.power import power as power
+    from deadheat.questions.power_items import power_items as power_items
     from deadheat.questions.rank import rank as rank
     from deadheat.questions.run import run as run
     from deadheat.questions.score import score as score
@@ -32,7 +34,10 @@ if TYPE_CHECKING:  # type checkers cannot read the table below
     from deadheat.study.store.store import open_store as open_store
     from deadheat.systems.system import train_many as train_many
 else:
-    _QUESTIONS = ("compare", "compare_scores", "contrast", "power", "rank", "run", "score", "seeds", "size")
+    _QUESTIONS = (
+        *("compare", "compare_items", "compare_scores", "contrast", "power", "power_items", "rank", "run", "score"),
+        *("seeds", "size"),
+    )
     _MODULES = {
         "corpus": ("Corpus", "read", "take", "write"),
         "corpus.info": ("info",),

@@ -135,7 +135,8 @@ def _comparison(arguments: argparse.Namespace) -> Comparison:
         _check_items(arguments, files)
         return _of_items(arguments, files)
     if files and not own_gold and not _is_file(files[0]):
-        return _of_items(arguments, _named_files("compare", files))
+        named = _named_files("compare", files)
+        return _of_items(arguments, {name: runs[0] if len(runs) == 1 else runs for name, runs in named.items()})
     gold, systems = ("", files) if own_gold else (arguments.gold or "", arguments.systems)
     if arguments.sets:
         predictions = read_sets_table(arguments.sets)

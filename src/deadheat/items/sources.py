@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -29,7 +29,7 @@ def open_items(source: ItemSource, *, partial: bool = False, **columns: Unpack[I
         return source
     if isinstance(source, str | os.PathLike):
         return _open_files([os.fspath(source)], {}, columns, partial=partial)
-    if isinstance(source, Mapping) and source and all(map(_is_path, source.values())):
+    if isinstance(source, Mapping) and source and all(map(_are_paths, source.values())):
         return _open_files([], _names_by_path(source), columns, partial=partial)
     if isinstance(source, Sequence) and source and all(map(_is_path, source)):
         return _open_files([os.fspath(path) for path in source], {}, columns, partial=partial)
@@ -63,16 +63,26 @@ def join_items(tables: Sequence[ItemTable]) -> ItemTable:
     return item_table(join_sources([table.source for table in tables]), frame, **details)
 
 
+def _are_paths(source: object) -> bool:
+    """Whether a system has a file, or several, which are its repeats; a column of texts is none."""
+    return _is_path(source) or (isinstance(source, list) and all(map(_is_file, source)))
+
+
+def _is_file(source: object) -> bool:
+    return isinstance(source, str | os.PathLike) and os.path.exists(source)
+
+
 def _is_path(source: object) -> bool:
     return isinstance(source, str | os.PathLike)
 
 
-def _names_by_path(source: Mapping[str, str | os.PathLike[str]]) -> dict[str, str]:
+def _names_by_path(source: Mapping[str, Any]) -> dict[str, str]:
     names: dict[str, str] = {}
-    for name, path in source.items():
-        other = names.setdefault(os.fspath(path), str(name))
-        if other != str(name):
-            raise InputError(f"{os.fspath(path)}: the scores of {other} and of {name}; expected one system")
+    for name, paths in source.items():
+        for path in paths if isinstance(paths, list) else [paths]:
+            other = names.setdefault(os.fspath(path), str(name))
+            if other != str(name):
+                raise InputError(f"{os.fspath(path)}: the scores of {other} and of {name}; expected one system")
     return names
 
 

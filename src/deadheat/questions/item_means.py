@@ -51,5 +51,5 @@ def mean_scores(table: ItemTable, metric: str = "", *, missing: str = "refuse") 
             scores_SD[systems.index(system), column] = counted.metric.aggregate.value(counts_RNF.sum(axis=1)).mean()
     names = [dataset.name for dataset in counted.datasets]
     label = counted.metric.name
-    label = label.capitalize() if label in {name.partition(".v")[0] for name in METRICS} else label  # not that of tags
+    label = f"mean {label}" if label in {name.partition(".v")[0] for name in METRICS} else label  # not that of tags
     return complete(f"{table.source}: ", label, systems, names, scores_SD, missing)
