@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from tests.fuzz.campaign import run_campaign
 
@@ -14,7 +15,9 @@ def main() -> None:
     parser.add_argument("--start", type=int, default=0, help="number of the first input")
     parser.add_argument("--processes", type=int, default=1)
     arguments = parser.parse_args()
-    campaign = run_campaign(arguments.inputs, seed=arguments.seed, start=arguments.start, processes=arguments.processes)
+    campaign = run_campaign(
+        arguments.inputs, seed=arguments.seed, start=arguments.start, processes=arguments.processes, log=sys.stderr
+    )
     print(campaign)  # noqa: T201
     raise SystemExit(1 if campaign.failures else 0)
 

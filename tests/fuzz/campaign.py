@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import chdir
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 from tests.fuzz.materials import make_materials
 from tests.fuzz.worker import Input
@@ -27,6 +28,7 @@ class Campaign:
     slowest: float = 0.0
     largest_mb: float = 0.0
     failures: list[Input] = field(default_factory=list)
+    log: TextIO | None = None  # for those who wait
 
     def add(self, result: Input) -> None:
         self.inputs += 1
@@ -34,6 +36,8 @@ class Campaign:
         self.slowest, self.largest_mb = max(self.slowest, result.seconds), max(self.largest_mb, result.memory_mb)
         if result.problem:
             self.failures.append(result)
+        if self.log and (result.problem or self.inputs % 1000 == 0):
+            print(f"{self.inputs:,} inputs, {len(self.failures)} failures {result.problem}", file=self.log, flush=True)
 
     def __str__(self) -> str:
         lines = [
@@ -54,7 +58,9 @@ class Campaign:
         return "\n".join(lines)
 
 
-def run_campaign(inputs: int, *, seed: int = 0, start: int = 0, processes: int = 1) -> Campaign:
+def run_campaign(
+    inputs: int, *, seed: int = 0, start: int = 0, processes: int = 1, log: TextIO | None = None
+) -> Campaign:
     """Run inputs `start` to `start + inputs` of a seed."""
     with tempfile.TemporaryDirectory(prefix="deadheat-fuzz-") as name:
         materials = Path(name, "materials")
@@ -64,7 +70,7 @@ def run_campaign(inputs: int, *, seed: int = 0, start: int = 0, processes: int =
             make_materials(Path())
         bounds = [start + inputs * i // processes for i in range(processes + 1)]
         shares = [_Share(materials, Path(name, str(i)), seed, *bounds[i : i + 2]) for i in range(processes)]
-        campaign = Campaign()
+        campaign = Campaign(log=log)
         running = [iter(share) for share in shares]
         while running:
             for results in list(running):
