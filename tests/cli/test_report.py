@@ -265,3 +265,9 @@ def test_a_store_of_many_runs_makes_a_page_that_can_be_read(commands: Commands, 
     assert commands("report", "study.sqlite").code == 0
     assert time.process_time() - start < 30  # it takes 7 seconds
     assert (here / "study.html").stat().st_size < 5_000_000
+
+
+def test_a_table_with_a_column_kind_is_no_result(commands: Commands, tmp_path: Path) -> None:
+    path = tmp_path / "result.txt"
+    path.write_text('{"kind": [], "schema": 1}\n{"kind": []}\n')
+    assert commands("report", path, "--out", tmp_path / "page.html").code == 0

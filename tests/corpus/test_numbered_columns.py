@@ -118,3 +118,10 @@ def test_documents_with_the_same_id_are_one(tmp_path: Path) -> None:
     summary = info(read(tmp_path))
     assert (summary.documents, summary.document_marks) == (3, 9)
     assert "3  in 9 pieces, by their ids" in str(summary)
+
+
+def test_many_comments_before_the_first_word_do_not_hide_its_columns(tmp_path: Path) -> None:
+    path = tmp_path / "text.tsv"
+    path.write_text("# a\n" * 30 + "1\ta\tO\n2\tb\tO\n\n")
+    with pytest.raises(CorpusError, match="3 columns"):
+        read(path)

@@ -128,6 +128,7 @@ VALUES = (
     "-",
     "80/10/10",
 )
+SKIPPED = {"--open", "--help"}
 WRITTEN = ("FILE", "DIR", "COPY")  # metavars of options that may write; odd values could be written to
 
 
@@ -151,5 +152,5 @@ def _options(command: str) -> Sequence[argparse.Action]:
     return [
         action
         for action in parser._actions
-        if action.option_strings and action.metavar not in WRITTEN and "--open" not in action.option_strings
+        if action.option_strings and action.metavar not in WRITTEN and not SKIPPED & {*action.option_strings}
     ]

@@ -21,7 +21,7 @@ from deadheat.corpus.writing import stream
 from deadheat.errors import InputError, SplitError
 from deadheat.splits import folder as folder_module
 from deadheat.splits import split
-from deadheat.splits.folder import check_folder, write_splits
+from deadheat.splits.folder import check_folder, load_manifest, write_splits
 from tests.corpus.examples import extra, row, sentence
 from tests.splits.corpora import column_text, documents_text, tagged_text
 
@@ -342,3 +342,10 @@ def test_a_part_by_itself_has_no_leaks(tmp_path: Path) -> None:
     write_splits(split(deadheat.read(text=TAGGED), "ud"), tmp_path / "out")
     checked = check_folder(tmp_path / "out")
     assert (checked.verified, checked.leaks) == (1, {"0": []})
+
+
+@pytest.mark.parametrize("manifest", ['{"format": "deadheat splits 1", "file": "\\ud800"}', "[" * 100_000])
+def test_a_manifest_of_odd_text_is_refused(manifest: str, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(manifest)
+    with pytest.raises(SplitError, match="not a manifest"):
+        load_manifest(tmp_path)

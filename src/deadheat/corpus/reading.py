@@ -187,7 +187,7 @@ def _guess(path: str, buffer: Bytes) -> str:
 
 def _check_width(path: str, lines: Sequence[bytes]) -> None:
     """Raise if lines are numbered as in CoNLL-U, but all of the first have the same other number of columns."""
-    widths = {line.count(b"\t") + 1 for line in lines[:20] if _NUMBERED_LINE.match(line)}
+    widths = {line.count(b"\t") + 1 for line in [*filter(_NUMBERED_LINE.match, lines)][:20]}
     width = widths.pop()
     if not widths and 3 <= width != CONLLU_WIDTH:
         line = next(i for i, line in enumerate(lines, start=1) if _NUMBERED_LINE.match(line))

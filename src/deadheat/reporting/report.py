@@ -353,7 +353,7 @@ def _is_json_result(start: bytes) -> bool:
         row = json.loads(first)
     except (ValueError, RecursionError):
         return True
-    return isinstance(row, dict) and row.get("kind") in KINDS
+    return isinstance(row, dict) and str(row.get("kind")) in KINDS
 
 
 def demo_report(demo: Demo) -> Report:

@@ -60,14 +60,15 @@ def load_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
         manifest = json.loads(path.read_bytes().decode(errors=ANY_NAME))
+        digest = _manifest_hash(manifest) if isinstance(manifest, dict) else ""
     except OSError as error:
         raise SplitError(f"{path}: cannot be read ({reason(error)})") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SplitError(f"{path}: not a manifest ({str(error).lower()}); expected what deadheat split wrote") from None
     # The first manifests had their format as their kind.
     if not isinstance(manifest, dict) or MANIFEST_FORMAT not in (manifest.get("format"), manifest.get("kind")):
         raise SplitError(f"{path}: not a manifest of splits; expected what deadheat split wrote")
-    if manifest.get("sha256") != _manifest_hash(manifest):
+    if manifest.get("sha256") != digest:
         raise SplitError(f"{path}: was changed after it was written; expected the hash {manifest.get('sha256')}")
     return manifest
 
