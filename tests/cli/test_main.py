@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -57,6 +58,20 @@ def test_a_reader_that_stops_early_is_no_error(gold: Path) -> None:
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
     assert done.returncode == 0
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("option", [(), ("--json",), ("--markdown",)])
+def test_notes_and_the_exit_code_do_not_depend_on_the_reader(tmp_path: Path, option: tuple[str, ...]) -> None:
+    rows = [f"{item},a,1\n{item},b,{item % 3 % 2}\n" for item in range(60)]
+    Path(tmp_path, "items.csv").write_text("item,model,correct\n" + "".join(rows) + "60,a,1\n")
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "deadheat.cli.main", "compare", "items.csv", "--fail-if-worse", "b", *option]
+    done = subprocess.run(command, cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert done.returncode == 1
+    assert done.stderr.startswith("note: ")
+    assert "left out" in done.stderr
 
 
 def test_an_interrupt_ends_without_a_traceback(commands: Commands, gold: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InputError as error:
         return _refuse(error.on_command_line())
     except BrokenPipeError:  # the reader of our output has seen enough, as `head` does
-        _discard_output()
+        discard_output()
         return 0
     except OSError as error:
         return _refuse(f"{program_name}: {_system_problem(error)}")
@@ -127,12 +127,12 @@ def _run(given: Sequence[str]) -> int:
 def _system_problem(error: OSError) -> str:
     """What the operating system refused: to write our output, or to use some file."""
     if error.filename is None:
-        _discard_output()
+        discard_output()
         return f"the output cannot be written ({reason(error)})"
     return f"{os.fsdecode(error.filename)}: {reason(error)}"
 
 
-def _discard_output() -> None:
+def discard_output() -> None:
     """Forget output that cannot be written, so that it is not tried again at exit."""
     with suppress(OSError, ValueError):  # a ValueError is standard output without a file, as in tests
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

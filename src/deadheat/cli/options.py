@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Self
 
 from deadheat.arguments import add_arguments, arguments_of
-from deadheat.cli.main import COMMANDS
+from deadheat.cli.main import COMMANDS, discard_output
 from deadheat.corpus.formats import REMEDIES
 from deadheat.corpus.reading import FORMATS
 from deadheat.errors import InputError
@@ -154,15 +154,21 @@ def report_worker_errors(command: str, run: Callable[[], int]) -> int:
         return 1
 
 
-def show(result: Result, *, as_json: bool) -> int:
-    """Print a result and its notes; returns the exit code."""
-    if as_json:
-        print(result.to_json(indent=1))
-    else:
-        from deadheat.reporting.terminal import print_blocks
-        from deadheat.reporting.views import brief_view
+def show(result: Result, *, as_json: bool, as_markdown: bool = False) -> int:
+    """Print a result and its notes, also to a reader who stops reading, as `head` does; returns the exit code."""
+    try:
+        if as_json:
+            print(result.to_json(indent=1))
+        elif as_markdown:
+            print(result.to_markdown())
+        else:
+            from deadheat.reporting.terminal import print_blocks
+            from deadheat.reporting.views import brief_view
 
-        print_blocks(brief_view(result))
+            print_blocks(brief_view(result))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard_output()
     say(result.notes)
     return 0
 

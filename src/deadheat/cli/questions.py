@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from deadheat.arguments import add_arguments, arguments_of, values_of
-from deadheat.cli.options import JSON, Parser, ledger_entry, reading, refuse_options, say, show
+from deadheat.cli.options import JSON, Parser, ledger_entry, reading, refuse_options, show
 from deadheat.errors import InputError, NameUnknown
 from deadheat.results.base import Result
 
@@ -100,11 +100,7 @@ def compare_parser() -> argparse.ArgumentParser:
 
 def run_compare(arguments: argparse.Namespace) -> int:
     result = _comparison(arguments)
-    if arguments.markdown:
-        print(result.to_markdown())
-        say(result.notes)
-    else:
-        show(result, as_json=arguments.json)
+    show(result, as_json=arguments.json, as_markdown=arguments.markdown)
     return failed_gate(result, arguments.fail_if_worse) if arguments.fail_if_worse else 0
 
 
