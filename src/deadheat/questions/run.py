@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -33,6 +34,7 @@ StorePath: TypeAlias = Annotated[
     Argument("file for the results (default: STUDY.sqlite beside the study file)", metavar="FILE", parse=Path),
 ]
 MakeExecutor = Callable[[Plan, Path], Executor[Cell, CellResult]]  # from a plan and the path of its store
+OpenExecutor = Callable[[], Executor[Cell, CellResult]]  # the one of a run, which is started when it is first needed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,13 +104,15 @@ def run_plan(
     searches, exists = searches_of(plan), path.exists()
     if ledger_entry is not None and not exists:  # a study that is refused leaves no store behind
         running.check_budgets(plan, _left(plan, None), ledger_entry)
-    with Store.open(path, create=True) as store:
+    with Store.open(path, create=True) as store, ExitStack() as stack:
         if ledger_entry is not None and exists and searches:
             running.check_budgets(plan, _left(plan, store, retry_failed=retry_failed), ledger_entry)
         store.check_rows(replaced="result")
         store.set_study(plan.text)
         tally = _Tally(store, dict.fromkeys(cell.key for cell in plan.cells))
-        run_missing = partial(_run, tally=tally, make_executor=executor, ledger_entry=ledger_entry, quiet=quiet)
+        # One for the whole run: a search or a repetition must not pay for its start each time.
+        open_executor = cache(lambda: stack.enter_context(executor(plan, store.path)))
+        run_missing = partial(_run, tally=tally, open_executor=open_executor, ledger_entry=ledger_entry, quiet=quiet)
         run_missing(plan, retry_failed=retry_failed)
         result = study_result(plan, store)
         if result.damaged:
@@ -194,7 +198,7 @@ def _run(
     plan: Plan,
     *,
     tally: _Tally,
-    make_executor: MakeExecutor,
+    open_executor: OpenExecutor,
     ledger_entry: LedgerEntry | None,
     quiet: bool,
     retry_failed: bool = False,
@@ -206,10 +210,8 @@ def _run(
     if not missing and not again:
         return
     workers = plan.study.engine.workers or cores()
-    with (
-        make_executor(plan, store.path) as executor,
-        Progress(len(missing) + len(again), workers=workers, quiet=quiet) as progress,
-    ):
+    executor = open_executor()
+    with Progress(len(missing) + len(again), workers=workers, quiet=quiet) as progress:
 
         def finished(outcome: Outcome, left: int) -> None:
             tally.statuses[outcome.cell.key] = outcome.status

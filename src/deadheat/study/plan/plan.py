@@ -194,6 +194,11 @@ class Plan:
         except OSError as error:
             raise InputError(f"{path}: {reason(error)}; expected word vectors") from error
 
+    @cached_property
+    def code_files(self) -> tuple[Path, ...]:
+        """The files of code of one's own that cells run."""
+        return ()
+
     def check_unchanged(self, cell: Cell) -> None:
         """Refuse to train a cell whose corpus or vectors have changed."""
         for what, now, then in (
