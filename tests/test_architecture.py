@@ -18,7 +18,8 @@ PACKAGE = ROOT / "src" / "deadheat"
 LAYERS = (
     ("text", "version"),
     ("arguments", "errors"),
-    ("compression", "registry", "screen"),
+    ("compression", "screen", "user_code"),
+    ("registry",),
     ("files",),
     ("kernels",),
     ("corpus", "tables"),

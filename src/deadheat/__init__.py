@@ -32,6 +32,10 @@ if TYPE_CHECKING:  # type checkers cannot read the table below
     from deadheat.study.ledger.ledger import Ledger as Ledger
     from deadheat.study.ledger.ledger import LedgerEntry as LedgerEntry
     from deadheat.study.store.store import open_store as open_store
+    from deadheat.systems.own import tagger as tagger
+    from deadheat.systems.system import SYSTEMS as SYSTEMS
+    from deadheat.systems.system import Model as Model
+    from deadheat.systems.system import System as System
     from deadheat.systems.system import train_many as train_many
 else:
     _QUESTIONS = (
@@ -46,7 +50,9 @@ else:
         "splits": ("Partition", "split"),
         "study.ledger.ledger": ("Ledger", "LedgerEntry"),
         "study.store.store": ("open_store",),
-        "systems.system": ("train_many",),
+        "systems": ("SYSTEMS",),
+        "systems.own": ("tagger",),
+        "systems.system": ("Model", "System", "train_many"),
         **{f"questions.{name}": (name,) for name in _QUESTIONS},
     }
     _HOMES = {name: f"deadheat.{module}" for module, names in _MODULES.items() for name in names}

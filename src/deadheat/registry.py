@@ -1,4 +1,8 @@
-"""Registries of named objects with settings, such as metrics and strategies: `las`, `las.v1(subtypes=True)`."""
+"""Registries of named objects with settings, such as metrics and strategies: `las`, `las.v1(subtypes=True)`.
+
+A name is that of a built-in object, one of an installed package (an entry point), or a function in a user's code:
+`mine.py:tagger`. The names of the latter two end in the hash of their code: `mine.py:tagger@3fa94c21(length=3)`.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,19 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from deadheat.errors import InputError, NameUnknown
+from deadheat.user_code import UserFunction, call_function, load_function
 
-_CALL = re.compile(r"(?P<name>[A-Za-z0-9_-]+)(\.v(?P<version>\d+))?(\((?P<settings>.*)\))?\Z", re.DOTALL)
+_CALL = re.compile(
+    r"(?P<base>[A-Za-z0-9_-]+|[^():@]+:[A-Za-z_]\w*)(\.v(?P<version>\d+))?(@(?P<digest>[0-9a-f]+))?"
+    r"(\((?P<settings>.*)\))?\Z",
+    re.DOTALL,
+)
+BUILT_IN = "Deadheat"
 
 
 class Named(Protocol):
@@ -29,12 +40,81 @@ class Named(Protocol):
 T = TypeVar("T", bound=Named)
 
 
-class Registry(Generic[T]):
-    """Factories of one kind of object by versioned name; the keyword arguments of a factory are its settings."""
+class Entry(NamedTuple):
+    """Something registered: its name, where it comes from, and its factory, or why it cannot be loaded."""
 
-    def __init__(self, kind: str, examples: str) -> None:
-        self.kind, self._examples = kind, examples
+    name: str
+    source: str
+    factory: Callable[..., Any] | None
+    problem: str = ""
+
+    @property
+    def summary(self) -> str:
+        """The first line of its documentation."""
+        return self.problem or (inspect.getdoc(self.factory) or "").partition("\n")[0]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Its settings with their defaults."""
+        parameters = inspect.signature(self.factory).parameters if self.factory else {}
+        return {name: parameter.default for name, parameter in parameters.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedName:
+    """A name in its parts: `mine.py:tagger@3fa94c21(length=3)`."""
+
+    base: str
+    version: str | None
+    digest: str
+    settings: str
+
+    @classmethod
+    def of(cls, text: str) -> ParsedName | None:
+        parsed = _CALL.match(text.strip())
+        return parsed and cls(parsed["base"], parsed["version"], parsed["digest"] or "", parsed["settings"] or "")
+
+
+def base_name(name: str) -> str:
+    """A name without version, hash and settings; of a function in a user's code, the name of the function.
+
+    Examples
+    --------
+    >>> base_name("las.v1(subtypes=True)"), base_name("code/mine.py:tagger@3fa94c21(length=3)")
+    ('las', 'tagger')
+    """
+    parsed = ParsedName.of(name)
+    return parsed.base.rpartition(":")[2] if parsed else name
+
+
+def digest_of(name: str) -> str:
+    """The hash of the code in a name; empty if there is none."""
+    parsed = ParsedName.of(name)
+    return parsed.digest if parsed else ""
+
+
+def with_digest(name: str, digest: str) -> str:
+    """A name with another hash of its code, or with none.
+
+    Examples
+    --------
+    >>> with_digest("command.v1(predict='sh tag.sh')", "3fa94c21")
+    "command.v1@3fa94c21(predict='sh tag.sh')"
+    """
+    head, parenthesis, settings = name.partition("(")
+    return f"{head.partition('@')[0]}{'@' if digest else ''}{digest}{parenthesis}{settings}"
+
+
+class Registry(Generic[T]):
+    """Factories of one kind of object by versioned name; the keyword arguments of a factory are its settings.
+
+    Packages add to it by entry points of its group, such as `deadheat.metrics`.
+    """
+
+    def __init__(self, kind: str, examples: str, *, made: type[T], group: str) -> None:
+        self.kind, self._examples, self._made, self._group = kind, examples, made, f"deadheat.{group}"
         self._factories: dict[str, Callable[..., T]] = {}
+        self._user_functions: dict[str, UserFunction] = {}  # by name with hash
 
     def add(self, name: str, *, shared: type | None = None) -> Callable[[Callable[..., T]], Callable[..., T]]:
         """Register a factory as `name.vN`; a change that can change a number needs a new version.
@@ -43,7 +123,9 @@ class Registry(Generic[T]):
         """
 
         def register(factory: Callable[..., T]) -> Callable[..., T]:
-            assert name not in self._factories, f"{name} is registered twice"
+            before = self._factories.get(name)
+            # A module may be imported again after a change.
+            assert before is None or before.__qualname__ == factory.__qualname__, f"{name} is registered twice"
             self._factories[name] = factory if shared is None else _with_shared(factory, shared)
             return factory
 
@@ -55,6 +137,45 @@ class Registry(Generic[T]):
     def __getitem__(self, name: str) -> Callable[..., T]:
         return self._factories[name]
 
+    def entries(self) -> list[Entry]:
+        """All that has a name: what is built in, and what installed packages add."""
+        entries = [Entry(name, BUILT_IN, factory) for name, factory in self._factories.items()]
+        for name, point in _entry_points(self._group).items():
+            package = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+            try:
+                entries.append(Entry(name, package, _load_entry_point(point.value).value))
+            except InputError as error:
+                entries.append(Entry(name, package, None, str(error)))
+        return entries
+
+    def resolve(self, text: str, folder: Path | None = None) -> str:
+        """A name as a user writes it, with the hash of the code that it names, which is imported.
+
+        A file is relative to the folder, by default the current one. Names that come from files, such as those in a
+        store, must not be resolved: they could name any code.
+        """
+        parsed = ParsedName.of(text)
+        if parsed is None or ":" not in parsed.base:
+            return text
+        if parsed.version:
+            raise InputError(f"{self.kind} {text!r}: a function in a file has no versions; expected {parsed.base}")
+        function = load_function(parsed.base, folder or Path())
+        name = f"{parsed.base}@{function.digest}"
+        self._user_functions[name] = function
+        if parsed.digest not in ("", function.digest):
+            raise InputError(f"{self.kind} {text!r}: its code has changed; expected {parsed.base}, which is now {name}")
+        return with_digest(text.strip(), function.digest)
+
+    def find(self, text: str, folder: Path | None = None, **more: object) -> T:
+        """Make an object from its name as a user writes it: `resolve`, then `make`."""
+        return self.make(self.resolve(text, folder), **more)
+
+    def files_of(self, name: str) -> tuple[Path, ...]:
+        """The files of the code that a name stands for; none if it is built in."""
+        parsed = ParsedName.of(name)
+        function = self._user_functions.get(f"{parsed.base}@{parsed.digest}") if parsed else None
+        return function.files if function else ()
+
     def make(self, text: str, **more: object) -> T:
         """Make an object from its name with settings; the newest version unless one is named.
 
@@ -64,32 +185,84 @@ class Registry(Generic[T]):
         >>> METRICS.make("LAS").name, METRICS.make("las(subtypes=True)").name
         ('las.v1', 'las.v1(subtypes=True)')
         """
-        parsed = _CALL.match(text.strip())
+        parsed = ParsedName.of(text)
         if parsed is None:
             raise InputError(f"{self.kind} {text!r}; expected a name such as {self._examples}")
-        name = self._versioned(parsed["name"], parsed["version"])
-        values = {**_parse_settings(self.kind, text, parsed["settings"] or ""), **more}
-        factory = self._factories[name]
+        name, factory, files = self._factory(parsed)
+        values = {**_parse_settings(self.kind, text, parsed.settings), **more}
         parameters = inspect.signature(factory).parameters
         for setting, value in values.items():
             if setting not in parameters:
                 raise NameUnknown(f"setting of {name}", setting, list(parameters))
             values[setting] = _coerce(parameters[setting].default, value, f"{name}: {setting}")
+        full = {key: values.get(key, parameter.default) for key, parameter in parameters.items()}
+        if missing := [key for key, value in full.items() if value is inspect.Parameter.empty]:
+            raise InputError(f"{name}: setting {missing[0]!r} is missing; expected a value")
         changed = {key: value for key, value in values.items() if value != parameters[key].default}
         settings = ", ".join(f"{key}={changed[key]!r}" for key in parameters if key in changed)
-        result = factory(**changed)
-        full = {key: values.get(key, parameter.default) for key, parameter in parameters.items()}
+        result = call_function(factory, changed, name, files) if files else factory(**changed)
+        if not isinstance(result, self._made):
+            returned = f"{parsed.base} returned {type(result).__name__!r}"
+            raise InputError(f"{self.kind} {text!r}: {returned}; expected {self._made.__name__!r}")
         return replace(result, name=f"{name}({settings})" if settings else name, settings=full)
+
+    def _factory(self, parsed: ParsedName) -> tuple[str, Callable[..., T], tuple[Path, ...]]:
+        """The full name of an object without its settings, its factory, and the files of its code."""
+        digest = f"@{parsed.digest}" if parsed.digest else ""
+        if ":" in parsed.base:
+            name = f"{parsed.base}{digest}"
+            if (function := self._user_functions.get(name)) is None:
+                raise InputError(f"{self.kind} {name!r} is not loaded; expected code that is named here, unchanged")
+            return name, _as_factory(function.value, name), function.files
+        name = self._versioned(parsed.base, parsed.version)
+        if name in self._factories:
+            return f"{name}{digest}", self._factories[name], ()
+        function = _load_entry_point(_entry_points(self._group)[name].value)
+        if parsed.digest not in ("", function.digest):
+            raise InputError(f"{self.kind} {name}@{parsed.digest}: its package has changed; expected {function.digest}")
+        full = f"{name}@{function.digest}"
+        self._user_functions[full] = function
+        return full, _as_factory(function.value, name), function.files or (Path(name),)
 
     def _versioned(self, base: str, version: str | None) -> str:
         base = base.lower()
-        versions = sorted(int(name.rsplit(".v", 1)[1]) for name in self._factories if name.rsplit(".v", 1)[0] == base)
+        versions = _versions(base, self._factories)
+        names = self._factories if versions else {**self._factories, **_entry_points(self._group)}
+        versions = versions or _versions(base, names)
         if not versions:
-            raise NameUnknown(self.kind, base, [name.rsplit(".v", 1)[0] for name in self._factories])
+            raise NameUnknown(self.kind, base, [name.rsplit(".v", 1)[0] for name in names])
         number = versions[-1] if version is None else int(version)
         if number not in versions:
             raise NameUnknown(self.kind, f"{base}.v{number}", [f"{base}.v{version}" for version in versions])
         return f"{base}.v{number}"
+
+
+@functools.cache
+def _entry_points(group: str) -> dict[str, Any]:
+    """What installed packages add, by versioned name; a name without a version has version 1."""
+    from importlib.metadata import entry_points  # not needed for built-in names
+
+    points = {point.name.lower(): point for point in entry_points(group=group)}
+    return {name if re.search(r"\.v\d+\Z", name) else f"{name}.v1": point for name, point in points.items()}
+
+
+@functools.cache
+def _load_entry_point(value: str) -> UserFunction:
+    return load_function(value.replace(" ", "").partition("[")[0], Path())
+
+
+def _versions(base: str, names: Mapping[str, Any]) -> list[int]:
+    """The versions of a name, in ascending order."""
+    return sorted(int(name.rsplit(".v", 1)[1]) for name in names if name.rsplit(".v", 1)[0] == base)
+
+
+def _as_factory(value: Any, name: str) -> Callable[..., Any]:
+    """A user's function, or a function that returns the object that a user has made."""
+    if not callable(value) and hasattr(type(value), "__dataclass_fields__"):
+        return lambda: value
+    if not callable(value):
+        raise InputError(f"{name} is {type(value).__name__!r}; expected a function with settings as keyword arguments")
+    return value  # type: ignore[no-any-return]
 
 
 def _with_shared(factory: Callable[..., T], shared: type) -> Callable[..., T]:
@@ -124,6 +297,6 @@ def _coerce(default: object, value: object, what: str) -> object:
     """Check that a value has the type of the default; integers are converted to floats where needed."""
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    if default is not inspect.Parameter.empty and not isinstance(value, type(default)):
+    if default not in (inspect.Parameter.empty, None) and not isinstance(value, type(default)):
         raise InputError(f"{what}={value!r}; expected a value like {default!r}")
     return value

@@ -153,7 +153,7 @@ def odd(*, does: str = "nothing", marker: str = "", column: str = "upos") -> Sys
             getattr(Odd, does)()
         return Constant()
 
-    return System("odd.v1", train, seeded=True)
+    return System("odd.v1", train)
 
 
 class Odd:
@@ -193,7 +193,7 @@ def witness(*, column: str = "upos") -> System:
         SEEN.append({"train": sent_ids(train), "tune": sent_ids(tune) if tune is not None else None, "seed": seed})
         return Witness()
 
-    return System("witness.v1", train, seeded=True)
+    return System("witness.v1", train)
 
 
 class Witness(Constant):

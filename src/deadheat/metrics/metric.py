@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.metrics.pair import Pair
-from deadheat.registry import Registry
+from deadheat.registry import Registry, base_name
 
 Counts: TypeAlias = NDArray[np.int64]  # units by fields
 Sums: TypeAlias = NDArray[np.int64] | NDArray[np.float64]  # ... by fields; resampled sums are floats
@@ -41,7 +41,7 @@ class Metric:
     @property
     def base(self) -> str:
         """The name without version and settings."""
-        return self.name.partition(".v")[0]
+        return base_name(self.name)
 
     def __str__(self) -> str:
         return self.name
@@ -88,7 +88,7 @@ def error_reduction(worse: float, better: float) -> float:
     return float("nan") if worse >= 1 else (better - worse) / (1 - worse)
 
 
-METRICS: Registry[Metric] = Registry("metric", "las, las.v1 or las.v1(subtypes=True)")
+METRICS: Registry[Metric] = Registry("metric", "las, las.v1 or las.v1(subtypes=True)", made=Metric, group="metrics")
 
 
 def register(description: str, metric: Metric) -> None:

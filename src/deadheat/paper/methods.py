@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from deadheat.errors import InputError
+from deadheat.registry import base_name
 from deadheat.reporting.model import (
     Citation,
     Text,
@@ -79,7 +80,7 @@ def cite(*keys: str) -> Text:
 
 def cite_each(references: Mapping[str, str], names: Iterable[str]) -> Text:
     """What to cite for strategies or systems, by their names without version and settings."""
-    bases = [name.partition(".v")[0] for name in names]
+    bases = [base_name(name) for name in names]
     return cite(*(references[base] for base in bases if base in references))
 
 
@@ -163,7 +164,7 @@ def split_words(strategy: str, splits: Sequence[int], seed: int = 0) -> Text:
     >>> print(split_words("tune.v1(tune=300, dev=300)", [1]))
     one split in order of the text (the last 1,600 sentences are tune, dev and test: 300, 300 and 1,000)
     """
-    base, settings = strategy.partition(".v")[0], _settings(strategy)
+    base, settings = base_name(strategy), _settings(strategy)
     if base == "standard":
         return text("the standard split")
     if base == "ud-tune":

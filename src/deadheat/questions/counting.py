@@ -97,7 +97,7 @@ def count_runs(
     for pair, source in zip(pairs, predicted, strict=True):
         if not isinstance(source, Corpus):
             check_columns(pair, reading)
-    measure = METRICS.make(metric or default_metric(pairs[0]))
+    measure = METRICS.find(metric or default_metric(pairs[0]))
     for gold in golds.values():
         check_gold(gold, [measure])
     counts = [measure.counts(pair)[:, : len(FIELDS)] for pair in pairs]

@@ -170,7 +170,7 @@ def score(  # noqa: PLR0913 (the options of the command)
         pair = align_words(gold_corpus, corpus, by=align, unit=unit, training=train_corpus)
         if not isinstance(source, Corpus):
             check_columns(pair, reading)
-        measures = [METRICS.make(name) for name in names or default_metrics(pair, by)]
+        measures = [METRICS.find(name) for name in names or default_metrics(pair, by)]
         check_gold(gold_corpus, measures)
         scores = group_scores(corpus.name, list(_groups(pair, measures, by)), intervals)
         rows += scores

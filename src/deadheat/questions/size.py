@@ -172,8 +172,8 @@ def size_of_counts(
     test_sets = [load_counts(path) for path in files]
     for path, test_set in zip(files, test_sets, strict=True):
         stored = test_set.counted.metric.name
-        if metric and METRICS.make(metric).name != stored:
-            raise InputError(f"{os.fspath(path)}: counts of {stored}; expected {METRICS.make(metric).name}")
+        if metric and METRICS.find(metric).name != stored:
+            raise InputError(f"{os.fspath(path)}: counts of {stored}; expected {METRICS.find(metric).name}")
     return study_sizes(test_sets, settings, ledger_entry=ledger_entry)
 
 

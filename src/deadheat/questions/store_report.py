@@ -23,6 +23,7 @@ from deadheat.questions.size import TestSet, study_sizes
 from deadheat.questions.study import scale_of, sort_systems, system_scores
 from deadheat.questions.table_report import PARTS, ScoreSelection, SourceReport
 from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings
+from deadheat.registry import base_name
 from deadheat.results.ledger import LedgerReport
 from deadheat.results.search import SearchResult
 from deadheat.results.study import FailedCell, Provenance, RunOverview, StudyBlock, StudyResult, SystemRuns
@@ -257,7 +258,7 @@ def _label(metric: str) -> str:
     try:
         return METRICS.make(metric).label
     except InputError:  # a metric of somebody else's
-        return metric.partition(".v")[0]
+        return base_name(metric)
 
 
 def _blocks(scores: pl.DataFrame, runs: pl.DataFrame) -> tuple[StudyBlock, ...]:

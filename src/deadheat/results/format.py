@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Self, TypeAlias
 
 from deadheat.errors import InputError
+from deadheat.registry import base_name
 from deadheat.text import pluralize
 
 MISSING = "-"
@@ -292,4 +293,4 @@ def metric_label(name: str) -> str:
     try:
         return METRICS.make(name).label
     except InputError:  # a metric of somebody else's, or the name of a column
-        return name.partition(".v")[0] if ".v" in name else name
+        return base_name(name)

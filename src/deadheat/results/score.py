@@ -84,7 +84,7 @@ class Scores(Result):
         """The first score of a metric, by its label (`LAS`) or name (`las`)."""
         from deadheat.metrics import METRICS
 
-        wanted = METRICS.make(metric).name if metric.lower() == metric else metric
+        wanted = METRICS.find(metric).name if metric.lower() == metric else metric
         for row in self.rows:
             if wanted in (row.metric, row.name):
                 return row

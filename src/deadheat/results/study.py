@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from deadheat.registry import base_name
 from deadheat.results.base import Result
 from deadheat.results.compare import Agreement, Comparison
 from deadheat.results.format import PERCENT, Scale
@@ -110,7 +111,7 @@ class StudyBlock:
     @property
     def strategy(self) -> str:
         """The strategy without its version and settings."""
-        return self.split.partition(".v")[0]
+        return base_name(self.split)
 
     @property
     def is_standard(self) -> bool:

@@ -207,7 +207,7 @@ def split(
     <Partition 0: train 6, dev 2, test 2> [0 7]
     <Partition 1: train 6, dev 2, test 2> [4 9]
     """
-    method = STRATEGIES.make(strategy, **(settings or {}))
+    method = STRATEGIES.find(strategy, None, **(settings or {}))
     if times < 1:
         raise InputError(f"{times} splits; expected at least 1")
     if seed < 0:

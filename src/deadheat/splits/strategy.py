@@ -150,7 +150,9 @@ class Strategy:
         return self.name
 
 
-STRATEGIES: Registry[Strategy] = Registry("strategy", "random, random.v1 or random.v1(unit='document')")
+STRATEGIES: Registry[Strategy] = Registry(
+    "strategy", "random, random.v1 or random.v1(unit='document')", made=Strategy, group="strategies"
+)
 
 
 @dataclass(frozen=True, eq=False)

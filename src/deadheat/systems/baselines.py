@@ -30,7 +30,7 @@ def majority(*, column: str = "upos") -> System:
         labels, codes = sorted_labels(training_labels(train, column, "majority.v1"))
         return Lookup(column, labels, Vocabulary.of([]), np.empty(0, np.int32), np.bincount(codes).argmax())
 
-    return System("majority.v1", train, seeded=False)
+    return System("majority.v1", train, randomness="none")
 
 
 @SYSTEMS.add("unigram.v1")
@@ -57,7 +57,7 @@ def unigram(*, column: str = "upos") -> System:
         label_of_form[pairs // size] = pairs % size  # the last assignment stays
         return Lookup(column, labels, forms.vocabulary, label_of_form, np.bincount(codes).argmax())
 
-    return System("unigram.v1", train, seeded=False)
+    return System("unigram.v1", train, randomness="none")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -40,7 +40,7 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")
 
 
 @SYSTEMS.add(NAME)
-def command(
+def command(  # noqa: PLR0913 - settings
     *,
     train: str = "",
     predict: str = "",
@@ -49,6 +49,7 @@ def command(
     environment: dict[str, str] = {},  # noqa: B006 - the registry takes the type of a setting from its default
     limit: int = 0,
     shell: bool = False,
+    randomness: str = "",
 ) -> System:
     r"""Any program that learns from a file and writes its predictions to one.
 
@@ -73,13 +74,16 @@ def command(
     shell
         Give the command lines to a shell. Otherwise they are split into arguments as a shell would, before names are
         filled in, and no shell sees them.
+    randomness
+        What a seed does: it decides the result (`seed`), the result varies even with the same seed (`noise`), the
+        program's own seed is fixed (`fixed`), or there is no chance in it (`none`). By default `seed` if a command or
+        the environment has `{seed}`, or else `none`.
 
     Notes
     -----
     Programs run in the current folder. A program that fails, takes too long, or writes other words than it was given
     is an error that names the command. So is a prediction on standard output that is longer than 64 MB and than a
-    hundred times its input. Of other output, the end is kept. The result depends on a seed where a command or the
-    environment has `{seed}`.
+    hundred times its input. Of other output, the end is kept.
 
     Examples
     --------
@@ -120,7 +124,9 @@ def command(
             raise
         return model
 
-    return System(NAME, train_program, seeded=seeded, tuned=tuned)
+    randomness = randomness or ("seed" if seeded else "none")
+    lines = tuple(program.line for program in programs)
+    return System(NAME, train_program, randomness, tuned, column=column, commands=lines)
 
 
 @dataclass(frozen=True, slots=True)

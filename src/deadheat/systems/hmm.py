@@ -67,7 +67,7 @@ def hmm(
         suffixes = Suffixes.count(words, states, rare=rare, longest=suffix_length)
         return Trigrams(column, labels, states, sequences, words, suffixes, beam)
 
-    return System("hmm.v1", train, seeded=False)
+    return System("hmm.v1", train, randomness="none")
 
 
 def log_probabilities(chances: Numbers) -> Numbers:

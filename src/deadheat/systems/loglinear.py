@@ -122,7 +122,7 @@ def loglinear(
             models.append(replace(start, weights=minimize(loss, start.weights, steps)))
         return LoglinearTagger(encoder, joined(models))
 
-    return System("loglinear.v2", train, seeded=False, most_labels=MAX_TAGS)
+    return System("loglinear.v2", train, randomness="none", most_labels=MAX_TAGS)
 
 
 def make_cases(

@@ -271,7 +271,9 @@ def perceptron(
             learner.learn(sentences)
         return learner.tagger()
 
-    return System("perceptron.v1", train, seeded=shuffle, tuned=True, most_labels=MAX_TAGS[order])
+    return System(
+        "perceptron.v1", train, tuned=True, most_labels=MAX_TAGS[order], randomness="seed" if shuffle else "none"
+    )
 
 
 @SYSTEMS.add("lookahead.v1")

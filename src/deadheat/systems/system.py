@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Column
-from deadheat.errors import InputError
+from deadheat.errors import InputError, NameUnknown
 from deadheat.neural.config import BatchTrainer, TrainJob
 from deadheat.registry import Registry
 from deadheat.splits.splitting import Partition
@@ -23,30 +23,59 @@ class Model(Protocol):
         ...
 
 
+RANDOMNESS = ("seed", "noise", "fixed", "none")
+TREES = "trees"
+
+
 @dataclass(frozen=True, slots=True)
 class System:
     """A named, versioned learning method. `train(train, tune, seed)` returns a model.
 
-    `tune` serves to choose among models (epochs, say), and may be None where the system needs none. The result depends
-    on these three and the settings only. `seeded` says whether the seed matters, `tuned` whether tune does, `trees`
-    that the system predicts heads and relations rather than a column. `batch_trainer` is for systems that can train
-    many models at once. `most_labels` is how many labels its column may have in training, 0 for any number.
+    `tune` serves to choose among models (epochs, say), and may be None where the system needs none; `tuned` says
+    whether it is used. The result depends on these three and the settings only.
+
+    `randomness` says what the seed does: it decides the result (`seed`), the result varies even with the same seed, as
+    on some devices (`noise`), the program has a seed of its own that never changes (`fixed`), or there is no chance in
+    it (`none`). In the last two cases, a study runs the system once.
+
+    `column` is what the system predicts, by default its setting of this name, or else `upos`; `trees` says that it
+    predicts heads and relations instead. `batch_trainer` is for systems that can train many models at once.
+    `most_labels` is how many labels its column may have in training, 0 for any number. `commands` are the command lines
+    that it runs: files that they name are part of its code.
     """
 
     name: str
     train: Callable[[Corpus, Corpus | None, int], Model]
-    seeded: bool = True
+    randomness: str = "seed"
     tuned: bool = False
     trees: bool = False
     batch_trainer: BatchTrainer | None = None
     most_labels: int = 0
+    column: str = ""
+    commands: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.randomness not in RANDOMNESS:
+            raise NameUnknown(f"{self.name}: randomness", self.randomness, RANDOMNESS)
+
+    @property
+    def seeded(self) -> bool:
+        """Whether another seed may give another result."""
+        return self.randomness in ("seed", "noise")
+
+    @property
+    def predicts(self) -> str:
+        """The column that it predicts; `trees`; or nothing that is known."""
+        return TREES if self.trees else self.column or str(self.settings.get("column", ""))
 
     def __str__(self) -> str:
         return self.name
 
 
-SYSTEMS: Registry[System] = Registry("system", "perceptron, perceptron.v1 or perceptron.v1(column='xpos')")
+SYSTEMS: Registry[System] = Registry(
+    "system", "perceptron, perceptron.v1 or perceptron.v1(column='xpos')", made=System, group="systems"
+)
 
 
 def training_labels(train: Corpus, column: str, system: str) -> Column:
@@ -120,7 +149,7 @@ def train_many(
         If the system cannot train many networks at once, or a partition is of another corpus or has no part `train`.
     """
     variants = [settings] if isinstance(settings, Mapping) else list(settings) or [{}]
-    systems = [SYSTEMS.make(system, **variant) for variant in variants]
+    systems = [SYSTEMS.find(system, None, **variant) for variant in variants]
     trainer = systems[0].batch_trainer
     if trainer is None:
         raise InputError(f"{systems[0].name} trains one at a time; expected a system of networks such as bilstm.v1")

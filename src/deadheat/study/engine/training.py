@@ -94,7 +94,7 @@ def score_predictions(
 
 def _without_labels(gold: Corpus, system: System) -> Corpus:
     """The corpus without the column that the system predicts."""
-    column = str(system.settings.get("column", "upos"))
+    column = "upos" if system.trees else system.predicts or "upos"
     return with_labels(gold, column, Column(np.zeros(gold.words, np.int32), Vocabulary.of(["_"])))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deadheat.metrics.metric import Counts
+from deadheat.registry import base_name
 
 DONE, FAILED, TIMED_OUT, KILLED = "done", "failed", "timed out", "killed"
 
@@ -23,7 +24,7 @@ class CorpusSplit:
     number: int
 
     def __str__(self) -> str:
-        return f"{self.corpus}, {self.split.partition('.v')[0]} {self.number}"
+        return f"{self.corpus}, {base_name(self.split)} {self.number}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,22 +75,22 @@ def _count(number: int) -> str:
     return f"{number:,}" if number < 10**15 else "more than 10^15"
 
 
-def check_names(study: Study, path: Path) -> Iterator[Mistake]:
+def check_names(study: Study, folder: Path) -> Iterator[Mistake]:
     """What types cannot express: names that must exist, settings that must fit."""
     for name, entry in study.corpora.items():
-        for file, paths in entry.paths(path.parent):
+        for file, paths in entry.paths(folder):
             if not paths:
                 what = "no such file or folder" if WILDCARDS.isdisjoint(file) else "no file matches this pattern"
                 yield ("corpora", name, "files"), f"{shorten(file)}: {what}; expected it beside the study file"
     if not study.corpora:
         yield ("corpora",), "no corpora; expected at least one"
     for i, split in enumerate(study.splits):
-        yield from _check_settings(STRATEGIES, split.strategy, [split.settings], ("splits", i), "strategy")
-    yield from _check_systems(study)
+        yield from _check_settings(STRATEGIES, split.strategy, [split.settings], folder, ("splits", i), "strategy")
+    yield from _check_systems(study, folder)
     for i, search in enumerate(study.search):
-        yield from _check_search(study, search, i)
+        yield from _check_search(study, search, folder, i)
     for i, metric in enumerate(study.metrics):
-        yield from _check_settings(METRICS, metric, [{}], ("metrics",), i)
+        yield from _check_settings(METRICS, metric, [{}], folder, ("metrics",), i)
     for key, name, names in (
         ("test", study.compare.test, ("", *TESTS)),
         ("correction", study.compare.correction, tuple(CORRECTIONS)),
@@ -125,18 +125,18 @@ def _check_roles(study: Study) -> Iterator[Mistake]:
         yield ("search", 0), f"search: {alone}; expected two studies, the second with the winning settings"
 
 
-def _check_systems(study: Study) -> Iterator[Mistake]:
+def _check_systems(study: Study, folder: Path) -> Iterator[Mistake]:
     for i, system in enumerate(study.systems):
         empty = [key for key, value in system.settings.items() if value == []]
         yield from ((("systems", i, key), f"{key} has no values; expected at least one") for key in empty)
-        yield from _check_settings(SYSTEMS, system.name, grid(system.settings), ("systems", i), "name")
+        yield from _check_settings(SYSTEMS, system.name, grid(system.settings), folder, ("systems", i), "name")
         if not study.seeds_of(system):
             yield ("systems", i, "seeds"), "no seeds; expected at least one"
     if not study.systems and not study.search:
         yield ("systems",), "systems is missing; expected some, or a search"
 
 
-def _check_search(study: Study, entry: SearchEntry, i: int) -> Iterator[Mistake]:
+def _check_search(study: Study, entry: SearchEntry, folder: Path, i: int) -> Iterator[Mistake]:
     where: TomlPath = ("search", i)
     try:
         entry.space.check()
@@ -145,9 +145,9 @@ def _check_search(study: Study, entry: SearchEntry, i: int) -> Iterator[Mistake]
         named = [key for key in entry.settings if str(error).startswith((f"{key} ", f"{key}:"))]
         yield (*where, *named[:1]), f"search: {error}"
         return
-    yield from _check_settings(SYSTEMS, entry.system, candidates, where, "system")
+    yield from _check_settings(SYSTEMS, entry.system, candidates, folder, where, "system")
     if entry.metric:
-        yield from _check_settings(METRICS, entry.metric, [{}], where, "metric")
+        yield from _check_settings(METRICS, entry.metric, [{}], folder, where, "metric")
     if not entry.setups:
         yield (*where, "epoch"), "search: no part selects epochs; expected tune or dev"
     if not study.seeds_of(entry):
@@ -155,11 +155,16 @@ def _check_search(study: Study, entry: SearchEntry, i: int) -> Iterator[Mistake]
 
 
 def _check_settings(
-    registry: Registry[Any], name: str, variants: Sequence[dict[str, Any]], where: TomlPath, key: str | int
+    registry: Registry[Any],
+    name: str,
+    variants: Sequence[dict[str, Any]],
+    folder: Path,
+    where: TomlPath,
+    key: str | int,
 ) -> Iterator[Mistake]:
     for settings in variants:
         try:
-            registry.make(name, **settings)
+            registry.find(name, folder, **settings)
         except InputError as error:
             text = str(error)
             wrong: list[str | int] = [name for name in settings if repr(name) in text or f"{name}=" in text]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from deadheat.corpus.writing import stream
 from deadheat.errors import Fault, InputError, StudyError, nearest, reason
 from deadheat.metrics import METRICS, Metric
 from deadheat.neural.config import missing_package
+from deadheat.registry import base_name, digest_of, with_digest
 from deadheat.splits import STRATEGIES, Partition, Strategy
 from deadheat.splits.strategy import Material
 from deadheat.study.plan.cells import Cell, CorpusSplit
@@ -27,27 +28,18 @@ from deadheat.study.plan.checks import Mistake, shorten
 from deadheat.study.plan.entries import CorpusEntry, Study, SystemEntry, exists
 from deadheat.study.plan.study_file import read_study
 from deadheat.study.plan.toml_lines import line_of
+from deadheat.study.plan.user_code import command_files
 from deadheat.study.search.space import grid
 from deadheat.systems import SYSTEMS, System
+from deadheat.systems.system import TREES
+from deadheat.user_code import hash_file, hash_files
 
 DEFAULT_METRICS = ("accuracy", "unknown", "sentence-accuracy")
 DEFAULT_TREE_METRICS = ("las", "uas")
-TREES, TREE_COLUMNS = "trees", ("head", "deprel", "tree")
+TREE_COLUMNS = ("head", "deprel", "tree")
 TRAIN, DEV, TEST = "train", "dev", "test"
 MAX_NAME = 200  # bytes of the name of a store; the files beside it have longer ones
 CACHED_SPLITS = 8  # cells of one split follow each other
-
-
-@cache
-def _vectors_name(system: str) -> str:
-    return str(SYSTEMS.make(system).settings.get("vectors", ""))
-
-
-@cache
-def _file_hash(path: Path, _changed_ns: int, _size: int) -> str:
-    """The hash of a file; one that has changed is hashed again."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +130,13 @@ class Plan:
     def _variants(self) -> list[tuple[SystemEntry, System, dict[str, Any]]]:
         """Every system with every combination of its settings."""
         variants = ((entry, settings) for entry in self.study.systems for settings in grid(entry.settings))
-        return [(entry, SYSTEMS.make(entry.name, **settings), settings) for entry, settings in variants]
+        return [(entry, self.system(entry.name, settings), settings) for entry, settings in variants]
+
+    def system(self, name: str, settings: Mapping[str, Any]) -> System:
+        """A system with settings; the name of one that runs commands has the hash of the files that they name."""
+        system = SYSTEMS.make(name, **settings)
+        files = command_files(system.commands, self.path.parent)
+        return replace(system, name=with_digest(system.name, hash_files(files))) if files else system
 
     @cached_property
     def systems(self) -> dict[str, list[int]]:
@@ -160,7 +158,7 @@ class Plan:
         A system leaves other columns unchanged, so other metrics would compare gold with gold.
         """
         requested = list({metric.name: metric for metric in map(METRICS.make, self.study.metrics)}.values())
-        column = _predicted_column(system)
+        column = SYSTEMS.make(system).predicts
         if column == TREES:
             of_trees = [metric for metric in requested if metric.compares in TREE_COLUMNS]
             return of_trees if requested else list(map(METRICS.make, DEFAULT_TREE_METRICS))
@@ -173,7 +171,7 @@ class Plan:
         """The names of systems in tables: their label or base name, with the settings that vary."""
         labels: dict[str, str] = {}
         for entry, system, settings in self._variants:
-            base = entry.label or system.name.partition(".v")[0]
+            base = entry.label or base_name(system.name)
             lists = {key: value for key, value in entry.settings.items() if isinstance(value, list)}
             varied = sorted(key for key, values in lists.items() if len(set(map(repr, values))) > 1)
             labels[system.name] = " ".join([base, *(f"{key}={settings[key]}" for key in varied)])
@@ -185,22 +183,39 @@ class Plan:
 
     def vectors_of(self, system: str) -> str:
         """The hash of the word vector file that a system reads; empty if it reads none."""
-        if not (name := _vectors_name(system)):
+        if not (name := str(SYSTEMS.make(system).settings.get("vectors", ""))):
             return ""
         path = self.path.parent / name
         try:
-            status = path.stat()
-            return _file_hash(path, status.st_mtime_ns, status.st_size)
+            return hash_file(path)[:32]
         except OSError as error:
             raise InputError(f"{path}: {reason(error)}; expected word vectors") from error
 
     @cached_property
     def code_files(self) -> tuple[Path, ...]:
-        """The files of code of one's own that cells run."""
-        return ()
+        """The files of users' code that cells run: modules, what they import beside them, what commands name."""
+        systems = [*(system for _, system, _ in self._variants), *self._searched]
+        files = [file for system in systems for file in SYSTEMS.files_of(system.name)]
+        files += [file for system in systems for file in command_files(system.commands, self.path.parent)]
+        files += [file for name in self.study.metrics for file in METRICS.files_of(name)]
+        files += [file for entry in self.study.splits for file in STRATEGIES.files_of(entry.strategy)]
+        return tuple(dict.fromkeys(files))
+
+    @property
+    def _searched(self) -> list[System]:
+        """The systems of searches, each with some of the settings that are searched."""
+        return [self.system(entry.system, entry.space.sample(1, entry.seed)[0]) for entry in self.study.search]
+
+    def digest_of_code(self, system: str) -> str:
+        """The hash of the users' code that a system would run now."""
+        commands = SYSTEMS.make(system).commands
+        return digest_of(self.system(with_digest(system, ""), {}).name) if commands else digest_of(system)
 
     def check_unchanged(self, cell: Cell) -> None:
-        """Refuse to train a cell whose corpus or vectors have changed."""
+        """Refuse to train a cell whose corpus, code or vectors have changed."""
+        if (digest := digest_of(cell.system)) != self.digest_of_code(cell.system):
+            name = cell.system.partition("@")[0]
+            raise InputError(f"code of {name} ({digest}): changed while the study was running; expected no change")
         for what, now, then in (
             (f"corpus {cell.corpus}", self.hashes.get(cell.corpus), cell.corpus_hash),
             (f"word vectors of {cell.system}", self.vectors_of(cell.system), cell.vectors),
@@ -260,8 +275,8 @@ class Plan:
     def _mistakes(self) -> Iterator[Mistake]:
         """What can be checked only now: metrics without a system, columns and parts that corpora lack."""
         systems = [SYSTEMS.make(entry.name, **grid(entry.settings)[0]) for entry in self.study.systems]
-        searched = [SYSTEMS.make(entry.system, **entry.space.sample(1, entry.seed)[0]) for entry in self.study.search]
-        columns = {name: _predicted_column(name) for name in [*self.systems, *(system.name for system in searched)]}
+        searched = self._searched
+        columns = {name: SYSTEMS.make(name).predicts for name in [*self.systems, *(system.name for system in searched)]}
         predicted = set(columns.values()) | (set(TREE_COLUMNS) if TREES in columns.values() else set())
         for i, metric in enumerate(map(METRICS.make, self.study.metrics)):
             if not predicted & {"", metric.compares}:
@@ -356,12 +371,6 @@ class Plan:
         if not target.resolve().is_relative_to(self.path.parent.resolve()):
             raise InputError(f"{self.path}: store {name!r} is outside the study's folder; expected --store to name it")
         return target
-
-
-def _predicted_column(system: str) -> str:
-    """What a system predicts: a column, or trees; empty if unknown."""
-    made = SYSTEMS.make(system)
-    return TREES if made.trees else str(made.settings.get("column", ""))
 
 
 def _read_corpus(folder: Path, entry: CorpusEntry) -> Corpus:

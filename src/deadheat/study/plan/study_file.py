@@ -14,6 +14,7 @@ from deadheat.errors import Fault, InputError, StudyError, nearest, reason
 from deadheat.study.plan.checks import Mistake, check_names, check_size, shorten
 from deadheat.study.plan.entries import CompareEntry, CorpusEntry, EngineEntry, HypothesisEntry, Study
 from deadheat.study.plan.toml_lines import TomlPath, line_of
+from deadheat.study.plan.user_code import with_code
 
 
 def read_study(path: Path, overrides: Sequence[str] = ()) -> tuple[Study, str]:
@@ -62,11 +63,11 @@ def _checked(path: Path, text: str, raw: Mapping[str, Any]) -> Study:
         study = _without_faults(raw, error, faults)
     mistakes = [(_existing_path(raw, where), message) for where, message in check_size(study)]
     if not mistakes:  # or looking at every setting would not end
-        mistakes = [(_existing_path(raw, where), message) for where, message in check_names(study, path)]
+        mistakes = [(_existing_path(raw, where), message) for where, message in check_names(study, path.parent)]
     faults += [Fault(str(path), line_of(text, where), message) for where, message in mistakes]
     if faults:
         raise StudyError(sorted(faults, key=lambda fault: fault.line))
-    return study
+    return with_code(study, path.parent)
 
 
 def _without_faults(raw: Mapping[str, Any], error: ValidationError, faults: Sequence[Fault]) -> Study:

@@ -18,6 +18,7 @@ from typing import Any
 
 from deadheat.errors import Fault, InputError, StudyError
 from deadheat.metrics import Metric
+from deadheat.registry import base_name
 from deadheat.study.plan.cells import Cell, CorpusSplit
 from deadheat.study.plan.entries import SearchEntry
 from deadheat.study.plan.plan import Plan
@@ -65,7 +66,7 @@ class Search:
     @property
     def label(self) -> str:
         """The name of the system in tables."""
-        return self.entry.label or SYSTEMS.make(next(iter(self.candidates))).name.partition(".v")[0]
+        return self.entry.label or base_name(next(iter(self.candidates)))
 
     @cached_property
     def candidates(self) -> dict[str, Settings]:
@@ -83,7 +84,7 @@ class Search:
     def system_with(self, settings: Settings) -> tuple[str, Settings]:
         """The name of the system with these settings, and those of them that are searched."""
         searched = {name: settings[name] for name in self.entry.space.varied}
-        return SYSTEMS.make(self.entry.system, **settings).name, searched
+        return self.plan.system(self.entry.system, settings).name, searched
 
     @property
     def rounds(self) -> list[Round]:
