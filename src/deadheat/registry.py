@@ -124,8 +124,7 @@ class Registry(Generic[T]):
 
         def register(factory: Callable[..., T]) -> Callable[..., T]:
             before = self._factories.get(name)
-            # A module may be imported again after a change.
-            assert before is None or before.__qualname__ == factory.__qualname__, f"{name} is registered twice"
+            assert before is None or _same_place(before, factory), f"{name} is registered twice"
             self._factories[name] = factory if shared is None else _with_shared(factory, shared)
             return factory
 
@@ -148,6 +147,12 @@ class Registry(Generic[T]):
                 entries.append(Entry(name, package, None, str(error)))
         return entries
 
+    def entry(self, text: str) -> Entry:
+        """What a name stands for, as a user writes it: its settings need not be given."""
+        name, factory, files = self._factory(self._parse(self.resolve(text)))
+        known = {entry.name: entry for entry in self.entries()}
+        return known.get(name.partition("@")[0]) or Entry(name, str(files[0]) if files else name, factory)
+
     def resolve(self, text: str, folder: Path | None = None) -> str:
         """A name as a user writes it, with the hash of the code that it names, which is imported.
 
@@ -155,7 +160,7 @@ class Registry(Generic[T]):
         store, must not be resolved: they could name any code.
         """
         parsed = ParsedName.of(text)
-        if parsed is None or ":" not in parsed.base:
+        if parsed is None or ":" not in parsed.base or f"{parsed.base}@{parsed.digest}" in self._user_functions:
             return text
         if parsed.version:
             raise InputError(f"{self.kind} {text!r}: a function in a file has no versions; expected {parsed.base}")
@@ -185,9 +190,7 @@ class Registry(Generic[T]):
         >>> METRICS.make("LAS").name, METRICS.make("las(subtypes=True)").name
         ('las.v1', 'las.v1(subtypes=True)')
         """
-        parsed = ParsedName.of(text)
-        if parsed is None:
-            raise InputError(f"{self.kind} {text!r}; expected a name such as {self._examples}")
+        parsed = self._parse(text)
         name, factory, files = self._factory(parsed)
         values = {**_parse_settings(self.kind, text, parsed.settings), **more}
         parameters = inspect.signature(factory).parameters
@@ -205,6 +208,12 @@ class Registry(Generic[T]):
             returned = f"{parsed.base} returned {type(result).__name__!r}"
             raise InputError(f"{self.kind} {text!r}: {returned}; expected {self._made.__name__!r}")
         return replace(result, name=f"{name}({settings})" if settings else name, settings=full)
+
+    def _parse(self, text: str) -> ParsedName:
+        parsed = ParsedName.of(text)
+        if parsed is None:
+            raise InputError(f"{self.kind} {text!r}; expected a name such as {self._examples}")
+        return parsed
 
     def _factory(self, parsed: ParsedName) -> tuple[str, Callable[..., T], tuple[Path, ...]]:
         """The full name of an object without its settings, its factory, and the files of its code."""
@@ -263,6 +272,12 @@ def _as_factory(value: Any, name: str) -> Callable[..., Any]:
     if not callable(value):
         raise InputError(f"{name} is {type(value).__name__!r}; expected a function with settings as keyword arguments")
     return value  # type: ignore[no-any-return]
+
+
+def _same_place(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
+    """Whether two functions are the same one, of a module that was imported again."""
+    names = [(function.__module__, function.__qualname__) for function in (first, second)]
+    return names[0] == names[1] and not names[0][1].endswith("<lambda>")
 
 
 def _with_shared(factory: Callable[..., T], shared: type) -> Callable[..., T]:

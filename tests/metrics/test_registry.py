@@ -141,7 +141,7 @@ def metric_named(label: str) -> Metric:
 
 
 def test_the_newest_version_is_made_unless_another_one_is_named() -> None:
-    registry: Registry[Metric] = Registry("metric", "las")
+    registry: Registry[Metric] = Registry("metric", "las", made=Metric, group="tests")
     for version in (2, 10, 9):
         registry.add(f"x.v{version}")(lambda version=version: metric_named(f"number {version}"))
     assert (registry.make("x").name, registry.make("x").label) == ("x.v10", "number 10")
@@ -152,7 +152,7 @@ def test_the_newest_version_is_made_unless_another_one_is_named() -> None:
 
 
 def test_a_name_is_registered_once() -> None:
-    registry: Registry[Metric] = Registry("metric", "las")
+    registry: Registry[Metric] = Registry("metric", "las", made=Metric, group="tests")
     registry.add("x.v1")(lambda: metric_named("x"))
     with pytest.raises(AssertionError, match=r"x\.v1 is registered twice"):
         registry.add("x.v1")(lambda: metric_named("y"))

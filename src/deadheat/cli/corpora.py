@@ -1,4 +1,4 @@
-"""Commands on corpora: info, metrics, convert, testbed, split."""
+"""Commands on corpora: info, convert, testbed, split."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ from deadheat.cli.options import JSON, Parser, print_json, print_lines, reading,
 from deadheat.corpus import read, to_bytes, write
 from deadheat.corpus.info import info
 from deadheat.errors import InputError
-from deadheat.metrics import METRICS
 from deadheat.questions.treebanks import has_treebanks, treebank_sizes
-from deadheat.reporting.model import Column, Table
-from deadheat.reporting.terminal import print_blocks
 from deadheat.results.data import SplitReport
 from deadheat.splits import STRATEGIES, split
 from deadheat.splits.folder import check_folder, write_splits
@@ -86,28 +83,6 @@ def run_info(arguments: argparse.Namespace) -> int:
         print_json(summary.to_dict())
     else:
         print_lines(str(summary))
-    return 0
-
-
-def metrics_parser() -> argparse.ArgumentParser:
-    return Parser("metrics", "All metrics, with what they count and their settings.").add_options(json=JSON)
-
-
-def run_metrics(arguments: argparse.Namespace) -> int:
-    metrics: list[dict[str, Any]] = []
-    for name in METRICS:
-        parameters = inspect.signature(METRICS[name]).parameters
-        settings = {key: parameter.default for key, parameter in parameters.items()}
-        counts = (METRICS[name].__doc__ or "").strip().splitlines()[0]
-        metrics.append({"name": name, "counts": counts, "settings": settings})
-    if arguments.json:
-        print_json({"metrics": metrics})
-        return 0
-    rows = tuple(
-        (metric["name"], metric["counts"], ", ".join(f"{key}={value!r}" for key, value in metric["settings"].items()))
-        for metric in metrics
-    )
-    print_blocks([Table((Column("metric"), Column("what it counts"), Column("settings")), rows, labels=3)])
     return 0
 
 

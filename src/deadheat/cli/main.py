@@ -42,6 +42,7 @@ COMMANDS = {
     "ledger": "how often was this test set evaluated, and by whom",
     "info": "what is in a corpus, and what is missing",
     "metrics": "all metrics, and what they count",
+    "systems": "all systems that a study can train, and their settings",
     "convert": "check a corpus and write it joined, repaired or compressed",
     "testbed": "generate treebanks and predictions with known true scores",
 }
@@ -51,7 +52,8 @@ MODULES = {
     "tables": ("rank", "seeds", "contrast"),
     "studies": ("init", "run", "export", "verify"),
     "pages": ("report", "demo"),
-    "corpora": ("info", "metrics", "convert", "testbed", "split"),
+    "corpora": ("info", "convert", "testbed", "split"),
+    "registries": ("metrics", "systems"),
     "ledger": ("ledger",),
 }
 EXAMPLES = """\

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, Self
 from deadheat.arguments import add_arguments, arguments_of
 from deadheat.cli.main import COMMANDS, discard_output
 from deadheat.corpus.formats import REMEDIES
-from deadheat.corpus.reading import FORMATS
+from deadheat.corpus.readers import FORMATS
 from deadheat.errors import InputError
 from deadheat.files import OPTION, VARIABLE
 from deadheat.kernels import native
@@ -87,7 +87,10 @@ class Parser(argparse.ArgumentParser):
     def _add_reading(self) -> None:
         group = self.add_argument_group("reading")
         group.add_argument(
-            "--format", choices=("auto", *FORMATS), default="auto", help="format of all files (default: detected)"
+            "--format",
+            default="auto",
+            metavar="NAME",
+            help=f"format of all files: {', '.join(FORMATS)}, or a reader such as mine.py:reader (default: detected)",
         )
         group.add_argument("--columns", metavar="NAMES", help="column names of column files, such as form,xpos,chunk")
         group.add_argument(

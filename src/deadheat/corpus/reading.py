@@ -12,6 +12,7 @@ from typing import TypedDict
 from deadheat.compression import without_suffix
 from deadheat.corpus.corpus import UNNAMED, Corpus
 from deadheat.corpus.formats import PADDING, REMEDIES, SEPARATORS, read_columns, read_conllu, read_tagged
+from deadheat.corpus.readers import Reader, find_reader
 from deadheat.corpus.transforms import concatenate
 from deadheat.corpus.vocabulary import Bytes
 from deadheat.errors import CorpusError, Fault, InputError, NameUnknown, Remedy, reason
@@ -48,7 +49,6 @@ def _in_folder(folder: str) -> list[str]:
     return [str(Path(folder) / name) for name in chosen]
 
 
-FORMATS = ("conllu", "conllx", "columns", "tagged")
 LENIENT_MODES = tuple(REMEDIES)
 _NUMBERED_LINE = re.compile(rb"\d+([-.]\d+)?\t")
 CONLLU_WIDTH = 10
@@ -72,8 +72,8 @@ def read(
     text
         The text of the corpus, instead of paths.
     format
-        `conllu`, `conllx`, `columns` (one word per line, any columns), `tagged` (`word_TAG`), or `auto`: detected from
-        the name and the first lines.
+        `conllu`, `conllx`, `columns` (one word per line, any columns), `tagged` (`word_TAG`), a reader of your own
+        (`mine.py:reader`), or `auto`: detected from the name and the first lines.
     columns
         Column names of a column file; one of them must be `form`, and `_` stands for columns that are not needed.
     separator
@@ -91,8 +91,13 @@ def read(
     >>> read(text="The_DT heat_NN is_VBZ dead_JJ\n").column("tag").strings()
     ['DT', 'NN', 'VBZ', 'JJ']
     """
-    modes = _checked(format, lenient)
-    read_one = partial(_read_one, format=format, columns=columns, separator=separator, lenient=modes)
+    reader, modes = find_reader(format), _checked(lenient)
+    if reader is None:
+        read_one = partial(_read_one, format=format, columns=columns, separator=separator, lenient=modes)
+    elif columns or separator or modes:
+        raise InputError(f"format {format!r} with columns, separator or lenient; expected its settings in its name")
+    else:
+        read_one = partial(_read_by, reader)
     if text is not None:
         return read_one("text", padded(text.encode(errors="surrogatepass"), PADDING))
     corpora: list[Corpus] = []
@@ -127,14 +132,16 @@ def reading_options(corpus: Corpus) -> ReadingOptions:
     return {**options, "columns": list(corpus.columns)} if layout.format == "columns" else options
 
 
-def _checked(format: str, lenient: Iterable[str]) -> frozenset[str]:
-    if format not in ("auto", *FORMATS):
-        raise NameUnknown("format", format, ("auto", *FORMATS))
+def _checked(lenient: Iterable[str]) -> frozenset[str]:
     modes = frozenset([lenient] if isinstance(lenient, str) else lenient)
     for mode in modes:
         if mode not in LENIENT_MODES:
             raise NameUnknown("lenient mode", mode, LENIENT_MODES)
     return modes
+
+
+def _read_by(reader: Reader, path: str, buffer: Bytes) -> Corpus:
+    return reader.read_file(path, buffer[: len(buffer) - PADDING].tobytes())
 
 
 def _read_one(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.metrics.pair import Pair
-from deadheat.registry import Registry, base_name
+from deadheat.registry import Registry, base_name, with_digest
 
 Counts: TypeAlias = NDArray[np.int64]  # units by fields
 Sums: TypeAlias = NDArray[np.int64] | NDArray[np.float64]  # ... by fields; resampled sums are floats
@@ -42,6 +42,10 @@ class Metric:
     def base(self) -> str:
         """The name without version and settings."""
         return base_name(self.name)
+
+    def is_called(self, name: str) -> bool:
+        """Whether a name means this metric; its version and the hash of its code may be left out."""
+        return name.lower() in {known.lower() for known in (self.name, with_digest(self.name, ""), self.base)}
 
     def __str__(self) -> str:
         return self.name

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.transforms import with_labels
@@ -65,14 +66,14 @@ class OwnTagger:
 
     def predict(self, corpus: Corpus) -> Corpus:
         """The corpus with the labels that the function gives to each sentence."""
-        labels: list[str] = []
+        labels: list[Any] = []
         for number, words in enumerate(_pieces(corpus, "form"), start=1):
             predicted = list(self.predict_labels(words))
             if len(predicted) != len(words):
                 has = f"{pluralize(len(predicted), 'label')} for the {pluralize(len(words), 'word')}"
                 raise InputError(f"{corpus.name}: {has} of sentence {number}; expected one per word")
             labels += predicted
-        if wrong := next((label for label in labels if not isinstance(label, str)), None):
+        for wrong in (label for label in labels if not isinstance(label, str)):
             raise InputError(f"{corpus.name}: the label {wrong!r} is {type(wrong).__name__!r}; expected a string")
         return with_labels(corpus, self.column, Column.of(labels))
 
@@ -84,4 +85,4 @@ def _sentences(corpus: Corpus, column: str) -> list[tuple[Words, Labels]]:
 def _pieces(corpus: Corpus, column: str) -> list[list[str]]:
     """The values of a column, sentence by sentence."""
     values, ends = corpus.column(column).strings(), corpus.offsets.tolist()
-    return [values[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+    return [values[start:end] for start, end in pairwise(ends)]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from deadheat.corpus.readers import READERS, find_reader
 from deadheat.errors import InputError, nearest
 from deadheat.metrics import METRICS
 from deadheat.registry import Registry
@@ -82,6 +83,10 @@ def check_names(study: Study, folder: Path) -> Iterator[Mistake]:
             if not paths:
                 what = "no such file or folder" if WILDCARDS.isdisjoint(file) else "no file matches this pattern"
                 yield ("corpora", name, "files"), f"{shorten(file)}: {what}; expected it beside the study file"
+        try:
+            find_reader(READERS.resolve(entry.format, folder))
+        except InputError as error:
+            yield ("corpora", name, "format"), str(error)
     if not study.corpora:
         yield ("corpora",), "no corpora; expected at least one"
     for i, split in enumerate(study.splits):

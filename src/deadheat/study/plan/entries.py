@@ -34,7 +34,7 @@ class CorpusEntry(StrictModel):
     """Files, folders or patterns that form one corpus, relative to the study file; alone, or with how to read them."""
 
     files: str | list[str]
-    format: Literal["auto", "conllu", "conllx", "columns", "tagged"] = "auto"
+    format: str = "auto"
     columns: list[str] | None = None
     separator: str | None = None
     lenient: list[str] = []

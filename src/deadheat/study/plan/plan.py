@@ -14,6 +14,7 @@ import numpy as np
 
 from deadheat.corpus import Corpus, read, take
 from deadheat.corpus.documents import sort_by_part
+from deadheat.corpus.readers import READERS
 from deadheat.corpus.reading import expand
 from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
@@ -199,6 +200,7 @@ class Plan:
         files += [file for system in systems for file in command_files(system.commands, self.path.parent)]
         files += [file for name in self.study.metrics for file in METRICS.files_of(name)]
         files += [file for entry in self.study.splits for file in STRATEGIES.files_of(entry.strategy)]
+        files += [file for entry in self.study.corpora.values() for file in READERS.files_of(entry.format)]
         return tuple(dict.fromkeys(files))
 
     @property
@@ -356,8 +358,8 @@ class Plan:
         metrics = [by_label[label] for label in self.study.hypothesis.systems or () if label in by_label]
         if len(metrics) < 2:
             return None
-        wanted = self.study.hypothesis.metric.lower()
-        first = [metric for metric in metrics[0] if wanted in (metric.name.lower(), metric.base)]
+        wanted = self.study.hypothesis.metric
+        first = [metric for metric in metrics[0] if metric.is_called(wanted)]
         shared = {metric.name for metric in (metrics[1] if wanted else metrics[1][:1])}
         return next((metric for metric in (first if wanted else metrics[0][:1]) if metric.name in shared), None)
 

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from deadheat.corpus.readers import READERS
 from deadheat.metrics import METRICS
 from deadheat.splits import STRATEGIES
 from deadheat.study.plan.entries import Study
@@ -23,7 +24,12 @@ def with_code(study: Study, folder: Path) -> Study:
         entry.model_copy(update={"strategy": STRATEGIES.resolve(entry.strategy, folder)}) for entry in study.splits
     ]
     metrics = [METRICS.resolve(name, folder) for name in study.metrics]
-    return study.model_copy(update={"systems": systems, "search": search, "splits": splits, "metrics": metrics})
+    corpora = {
+        name: entry.model_copy(update={"format": READERS.resolve(entry.format, folder)})
+        for name, entry in study.corpora.items()
+    }
+    found = {"corpora": corpora, "systems": systems, "search": search, "splits": splits, "metrics": metrics}
+    return study.model_copy(update=found)
 
 
 def command_files(commands: Iterable[str], folder: Path) -> tuple[Path, ...]:

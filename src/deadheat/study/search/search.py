@@ -102,7 +102,7 @@ class Search:
         """The metric that selects: the named one, or the first of the system's."""
         metrics = self.plan.metrics_of(next(iter(self.candidates)))
         name = self.entry.metric
-        matching = [metric for metric in metrics if not name or name.lower() in (metric.name, metric.base)]
+        matching = [metric for metric in metrics if not name or metric.is_called(name)]
         if not matching:
             names = ", ".join(metric.name for metric in metrics)
             raise InputError(f"search: metric {name!r} is not in the study; the study has {names}")
