@@ -38,6 +38,7 @@ LAYERS = (
     ("reporting",),
     ("paper",),
     ("cli",),
+    ("__main__",),
 )
 RANKS = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # A result renders itself (`str(result)`, `result.to_latex()`), and loads the renderer when it does.

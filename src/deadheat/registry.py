@@ -13,10 +13,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.user_code import UserFunction, call_function, load_function
+
+if TYPE_CHECKING:
+    from deadheat.user_code import UserFunction
 
 _CALL = re.compile(
     r"(?P<base>[A-Za-z0-9_-]+|[^():@]+:[A-Za-z_]\w*)(\.v(?P<version>\d+))?(@(?P<digest>[0-9a-f]+))?"
@@ -164,6 +166,8 @@ class Registry(Generic[T]):
             return text
         if parsed.version:
             raise InputError(f"{self.kind} {text!r}: a function in a file has no versions; expected {parsed.base}")
+        from deadheat.user_code import load_function  # not needed for built-in names
+
         function = load_function(parsed.base, folder or Path())
         name = f"{parsed.base}@{function.digest}"
         self._user_functions[name] = function
@@ -203,7 +207,7 @@ class Registry(Generic[T]):
             raise InputError(f"{name}: setting {missing[0]!r} is missing; expected a value")
         changed = {key: value for key, value in values.items() if value != parameters[key].default}
         settings = ", ".join(f"{key}={changed[key]!r}" for key in parameters if key in changed)
-        result = call_function(factory, changed, name, files) if files else factory(**changed)
+        result = _call_own(factory, changed, name, files) if files else factory(**changed)
         if not isinstance(result, self._made):
             returned = f"{parsed.base} returned {type(result).__name__!r}"
             raise InputError(f"{self.kind} {text!r}: {returned}; expected {self._made.__name__!r}")
@@ -257,7 +261,15 @@ def _entry_points(group: str) -> dict[str, Any]:
 
 @functools.cache
 def _load_entry_point(value: str) -> UserFunction:
+    from deadheat.user_code import load_function
+
     return load_function(value.replace(" ", "").partition("[")[0], Path())
+
+
+def _call_own(factory: Callable[..., Any], settings: dict[str, Any], name: str, files: tuple[Path, ...]) -> Any:
+    from deadheat.user_code import call_function
+
+    return call_function(factory, settings, name, files)
 
 
 def _versions(base: str, names: Mapping[str, Any]) -> list[int]:
