@@ -18,10 +18,19 @@ from deadheat.results.study import FailedCell, StudyResult, TestSet
 from deadheat.study.engine import running
 from deadheat.study.engine.executor import Executor, cores
 from deadheat.study.engine.progress import Progress
+from deadheat.study.engine.rescoring import (
+    IN_PROCESS,
+    Rescored,
+    RescoringTask,
+    describe,
+    rescore_cells,
+    rescoring_tasks,
+)
 from deadheat.study.engine.running import RunSummary
 from deadheat.study.engine.training import CellResult
+from deadheat.study.engine.worker import TaskResult
 from deadheat.study.ledger.ledger import LedgerEntry
-from deadheat.study.plan.cells import DONE, Cell, Outcome
+from deadheat.study.plan.cells import DONE, FAILED, Cell, Outcome
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import pending_cells, run_search, searches_of, tested_cells
 from deadheat.study.store.store import Store
@@ -155,12 +164,16 @@ class _Tally:
     store: Store
     statuses: dict[str, str | None]  # by key; None if it was not run
     notes: dict[str, None] = field(default_factory=dict)
+    rescored: set[str] = field(default_factory=set)
+    unscored: set[str] = field(default_factory=set)  # by a metric that failed
 
     def summary(self) -> RunSummary:
         ran, done = Counter(self.statuses.values()), self.store.done()
-        stored = sum(status is None and key in done for key, status in self.statuses.items())
+        present = {key for key, status in self.statuses.items() if status is None and key in done}
+        rescored = len(present & self.rescored)
         failed = ran.total() - ran[None] - ran[DONE]
-        return RunSummary(stored, ran[DONE], failed, ran[None] - stored, tuple(self.notes))
+        counts = (len(present) - rescored, ran[DONE], failed, ran[None] - len(present))
+        return RunSummary(*counts, tuple(self.notes), rescored)
 
 
 def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> tuple[list[Cell], list[Cell]]:
@@ -184,11 +197,6 @@ def _left(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> Ite
         yield from cells
 
 
-def describe(plan: Plan, cell: Cell) -> str:
-    """A cell in words."""
-    return f"{plan.label_of(cell.system)} on split {cell.number} of {cell.corpus}, seed {cell.seed}"
-
-
 def _failed(plan: Plan, cell: Cell, status: str, error: str) -> FailedCell:
     system = plan.label_of(cell.system)
     return FailedCell(cell.key, system, cell.corpus, cell.split, cell.number, cell.seed, status, error)
@@ -204,14 +212,22 @@ def _run(
     retry_failed: bool = False,
     again: Sequence[Cell] = (),
 ) -> None:
-    """Run the cells that are missing, and some again."""
+    """Run the cells that are missing, and some again; those that lack scores only are scored, and not trained."""
     store = tally.store
     missing = running.missing_cells(plan, store, retry_failed=retry_failed)
-    if not missing and not again:
+    if not tally.unscored.isdisjoint(cell.key for cell in missing):
+        missing = [cell for cell in missing if cell.key not in tally.unscored]
+    if tasks := rescoring_tasks(plan, store, missing):
+        if ledger_entry is not None:
+            rescored = {task.cell.key: task.cell for task in tasks}
+            running.check_budgets(plan, [rescored.get(cell.key, cell) for cell in missing], ledger_entry)
+        missing = _rescore(plan, tasks, missing, tally, ledger_entry, quiet=quiet)
+    cells = list(dict.fromkeys([*missing, *again]))
+    if not cells:
         return
     workers = plan.study.engine.workers or cores()
     executor = open_executor()
-    with Progress(len(missing) + len(again), workers=workers, quiet=quiet) as progress:
+    with Progress(len(cells), workers=workers, quiet=quiet) as progress:
 
         def finished(outcome: Outcome, left: int) -> None:
             tally.statuses[outcome.cell.key] = outcome.status
@@ -223,7 +239,31 @@ def _run(
             executor=executor,
             ledger_entry=ledger_entry,
             retry_failed=retry_failed,
-            again=again,
+            cells=cells,
             on_outcome=finished,
         )
         tally.notes |= dict.fromkeys(summary.notes)
+
+
+def _rescore(
+    plan: Plan,
+    tasks: Sequence[RescoringTask],
+    missing: Sequence[Cell],
+    tally: _Tally,
+    ledger_entry: LedgerEntry | None,
+    *,
+    quiet: bool,
+) -> list[Cell]:
+    """Score stored predictions, always on this machine; returns the cells that have to be trained."""
+    workers = plan.study.engine.workers or cores()
+    with Progress(len(tasks), workers=workers, quiet=quiet or len(tasks) <= IN_PROCESS) as progress:
+
+        def finished(result: TaskResult[Rescored], left: int) -> None:
+            progress.finished(result.wall_s, running=min(left, workers), failed=result.status != DONE)
+
+        summary = rescore_cells(plan, tally.store, tasks, ledger_entry=ledger_entry, on_result=finished)
+    tally.rescored |= summary.scored
+    tally.unscored |= summary.failed.keys()
+    tally.statuses |= dict.fromkeys(summary.failed, FAILED)
+    tally.notes |= dict.fromkeys(summary.notes)
+    return [cell for cell in missing if cell.key not in summary.scored and cell.key not in summary.failed]

@@ -13,7 +13,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.study.plan.cells import DONE, Outcome, PredictionFile
+from deadheat.study.plan.cells import DONE, Outcome, PartScores, PredictionFile
 from deadheat.study.store import database
 from deadheat.study.store.checking import LISTED, PREDICTIONS, StoreCheck, check_store, row_faults
 from deadheat.study.store.recording import (
@@ -126,6 +126,11 @@ class Store:
         with self._writing():
             delete_run(self._connection, outcome.cell.key)
             return self._writer.add(outcome)
+
+    def add_scores(self, key: str, scores: Sequence[PartScores], made_with: Mapping[str, Any]) -> None:
+        """Add scores of stored predictions to a cell that is done; the rest of its outcome stays as it is."""
+        with self._writing():
+            self._writer.add_scores(key, scores, made_with)
 
     def set_study(self, text: str) -> None:
         """Save the text of the study file, unless it is that of the last one; the earlier ones are kept too."""
@@ -252,6 +257,14 @@ class Store:
             self._run_row(key, "SELECT 1 FROM runs WHERE key = ?")
             raise NameUnknown(f"{self.path}: run {key}: prediction of part", part, list(files))
         return read_prediction(self.predictions, files[part])
+
+    def prediction_files(self) -> dict[str, dict[str, PredictionFile]]:
+        """The files of predictions, by key and part."""
+        files: dict[str, dict[str, PredictionFile]] = {}
+        sql = "SELECT key, part, file, sha256, bytes FROM runs r JOIN predictions p ON p.run = r.id"
+        for key, part, *file in self._rows(sql):
+            files.setdefault(key, {})[part] = PredictionFile(*file)
+        return files
 
     def verify(self) -> list[str]:
         """All that is missing or has changed, one line each: in the file itself, rows, counts, scores, predictions."""
