@@ -57,8 +57,8 @@ def never(plan: Plan, store: Path) -> NoReturn:
     raise AssertionError("something is trained")
 
 
-def ran(path: Path, *overrides: str, executor: Any = in_this_process, **options: Any) -> StudyRun:
-    return run_plan(Plan.of(path, overrides), executor=executor, **options)
+def ran(study: Path, *overrides: str, executor: Any = in_this_process, **options: Any) -> StudyRun:
+    return run_plan(Plan.of(study, overrides), executor=executor, **options)
 
 
 def scored_again(path: Path, *overrides: str, **options: Any) -> RunSummary:
