@@ -219,7 +219,7 @@ def test_an_evaluation_is_recorded_before_its_scores_are_stored(
     ran(path, "metrics=['accuracy']", ledger_entry=entry)
     assert len(looks(ledger_path)) == 2
 
-    def full(store: Store, key: str, *_: Any) -> None:
+    def full(*_: Any) -> None:
         assert looks(ledger_path)[-1]["metrics"] == ["upos.v1"]
         raise InputError("the disk is full")
 
@@ -227,15 +227,15 @@ def test_an_evaluation_is_recorded_before_its_scores_are_stored(
         patched.setattr(Store, "add_scores", full)
         with pytest.raises(InputError, match="the disk is full"):
             scored_again(path, "metrics=['upos']", ledger_entry=entry)
-    assert len(looks(ledger_path)) == 3
+    assert len(looks(ledger_path)) == 4
     assert all("upos.v1 on test" not in of_run for of_run in contents(path).values())
     scored_again(path, "metrics=['upos']", ledger_entry=entry)
     events = looks(ledger_path)
-    assert len(events) == 5
-    assert {event["prediction"] for event in events[:2]} == {event["prediction"] for event in events[3:]}
-    assert [event["metrics"] for event in events] == [["accuracy.v1"]] * 2 + [["upos.v1"]] * 3
+    assert len(events) == 6
+    assert {event["prediction"] for event in events[:2]} == {event["prediction"] for event in events[4:]}
+    assert [event["metrics"] for event in events] == [["accuracy.v1"]] * 2 + [["upos.v1"]] * 4
     scored_again(path, "metrics=['upos', 'unknown']", "evaluate=['dev']", ledger_entry=entry)
-    assert len(looks(ledger_path)) == 5
+    assert len(looks(ledger_path)) == 6
 
 
 def test_a_budget_counts_predictions_that_are_scored_again(tmp_path: Path, ledger_path: Path) -> None:
@@ -262,9 +262,9 @@ def test_rows_that_changed_are_not_written_over(tmp_path: Path) -> None:
             connection.execute("UPDATE runs SET wall_s = 7")
             connection.commit()
         with pytest.raises(InputError, match="has changed"):
-            opened.add_scores(cell.key, (), {})
+            opened.add_scores({cell.key: ()}, {})
         with pytest.raises(InputError, match="no run that is done"):
-            opened.add_scores("ffff", (), {})
+            opened.add_scores({"ffff": ()}, {})
 
 
 @pytest.fixture

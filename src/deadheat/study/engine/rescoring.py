@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from deadheat.study.engine.running import CellRunner, EvaluationRecorder, missin
 from deadheat.study.engine.training import CellResult, score_part
 from deadheat.study.engine.worker import TaskResult, describe_error
 from deadheat.study.ledger.ledger import LedgerEntry
-from deadheat.study.plan.cells import DONE, FAILED, Cell, PredictionFile
+from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores, PredictionFile
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.provenance import provenance
 from deadheat.study.store.recording import predictions_folder, read_prediction
@@ -24,6 +25,7 @@ from deadheat.study.store.store import Store
 from deadheat.text import pluralize
 
 IN_PROCESS = 50  # cells; starting worker processes for fewer would take longer than scoring them
+BATCH, BATCH_S = 100, 1.0  # cells, and seconds, whose scores are stored together: each commit waits for the disk
 LISTED = 3  # cells with the same problem
 MISSING_FILE = "its predictions are missing"
 
@@ -103,24 +105,53 @@ def rescore_cells(
     cells = {task.cell.key: task.cell for task in tasks}
     ready = [task for task in tasks if _has_files(task, store.path)]
     unreadable = dict.fromkeys(cells.keys() - {task.cell.key for task in ready}, MISSING_FILE)
-    made_with = provenance(plan.path.parent) | ({"set": list(plan.overrides)} if plan.overrides else {})
-    recorder = EvaluationRecorder.of(plan, ledger_entry)
-    scored, failed, notes = set[str](), dict[str, str](), list[str]()
+    failed: dict[str, str] = {}
+    saver = _ScoreSaver(plan, store, EvaluationRecorder.of(plan, ledger_entry))
     for number, result in enumerate(_results(plan, store.path, ready), start=1):
         match result.value:
             case CellResult() as value:
-                notes += recorder.record(cells[result.name], value)
-                store.add_scores(result.name, value.scores, made_with)
-                scored.add(result.name)
+                saver.add(cells[result.name], value)
             case UnreadablePrediction(problem):
                 unreadable[result.name] = problem
             case None:
                 failed[result.name] = result.error
         if on_result is not None:
             on_result(result, len(ready) - number)
+    saver.save()
+    notes = [*saver.notes]
     notes += _problem_notes(plan, cells, unreadable, "{}; it is trained again", "are trained again")
     notes += _problem_notes(plan, cells, failed, "scoring its predictions failed ({})", "could not be scored")
-    return RescoringSummary(frozenset(scored), unreadable, failed, tuple(dict.fromkeys(notes)))
+    return RescoringSummary(frozenset(saver.saved), unreadable, failed, tuple(dict.fromkeys(notes)))
+
+
+class _ScoreSaver:
+    """Records evaluations in the ledger, then stores their scores, some cells at a time."""
+
+    def __init__(self, plan: Plan, store: Store, recorder: EvaluationRecorder) -> None:
+        self._store, self._recorder = store, recorder
+        self._made_with = provenance(plan.path.parent) | ({"set": list(plan.overrides)} if plan.overrides else {})
+        self._waiting: list[tuple[Cell, CellResult]] = []
+        self._since = time.perf_counter()
+        self.saved: set[str] = set()
+        self.notes: list[str] = []
+
+    def add(self, cell: Cell, result: CellResult) -> None:
+        self._waiting.append((cell, result))
+        if len(self._waiting) >= BATCH or time.perf_counter() - self._since > BATCH_S:
+            self.save()
+
+    def save(self) -> None:
+        """Store what is waiting; if the ledger refuses a cell, those before it."""
+        recorded: dict[str, tuple[PartScores, ...]] = {}
+        try:
+            for cell, result in self._waiting:
+                self.notes += self._recorder.record(cell, result)
+                recorded[cell.key] = result.scores
+        finally:
+            self._store.add_scores(recorded, self._made_with)
+            self.saved |= recorded.keys()
+            self._waiting.clear()
+            self._since = time.perf_counter()
 
 
 def rescore_cell(plan: Plan, task: RescoringTask, folder: Path) -> Rescored:

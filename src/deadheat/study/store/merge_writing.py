@@ -12,6 +12,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
+from deadheat.corpus.writing import replace_file
 from deadheat.errors import InputError
 from deadheat.study.plan.cells import PredictionFile
 from deadheat.study.store.database import ROW_TABLES, CorruptStore, readable_errors, write_checksum
@@ -171,4 +172,5 @@ def link_or_copy(file: Path, target: Path) -> None:
     with suppress(OSError):
         os.link(file, target)
         return
-    shutil.copyfile(file, target)
+    with replace_file(target, sync=True) as scratch:
+        shutil.copyfile(file, scratch)

@@ -127,10 +127,11 @@ class Store:
             delete_run(self._connection, outcome.cell.key)
             return self._writer.add(outcome)
 
-    def add_scores(self, key: str, scores: Sequence[PartScores], made_with: Mapping[str, Any]) -> None:
-        """Add scores of stored predictions to a cell that is done; the rest of its outcome stays as it is."""
+    def add_scores(self, scores: Mapping[str, Sequence[PartScores]], made_with: Mapping[str, Any]) -> None:
+        """Add scores of stored predictions to cells that are done, all or none; the rest of their outcomes stays."""
         with self._writing():
-            self._writer.add_scores(key, scores, made_with)
+            for key, of_cell in scores.items():
+                self._writer.add_scores(key, of_cell, made_with)
 
     def set_study(self, text: str) -> None:
         """Save the text of the study file, unless it is that of the last one; the earlier ones are kept too."""
