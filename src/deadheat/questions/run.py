@@ -22,6 +22,7 @@ from deadheat.study.engine.running import RunSummary
 from deadheat.study.engine.training import CellResult
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.study.plan.cells import DONE, Cell, Outcome
+from deadheat.study.plan.changed_code import changed_code, kept_code
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import pending_cells, run_search, searches_of, tested_cells
 from deadheat.study.store.store import Store
@@ -56,6 +57,7 @@ def run(
     overrides: Overrides = (),
     store: StorePath = None,
     retry_failed: Annotated[bool, Argument("run failed cells again")] = False,
+    keep_old: Annotated[bool, Argument("keep the cells that were run before a user's code changed")] = False,
     ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
     on_message: Callable[[str], None] | None = None,
@@ -72,6 +74,8 @@ def run(
         Where results go; beside the study file by default.
     retry_failed
         Run failed cells once more.
+    keep_old
+        Where a user's code has changed, count the cells that were run before the change, instead of running them again.
     ledger_entry
         Where evaluations at test sets are recorded, and why they are taken.
     quiet
@@ -83,17 +87,19 @@ def run(
         Plan.of(Path(study), overrides),
         Path(store) if store is not None else None,
         retry_failed=retry_failed,
+        keep_old=keep_old,
         ledger_entry=ledger_entry,
         quiet=quiet,
         on_message=on_message,
     )
 
 
-def run_plan(
+def run_plan(  # noqa: PLR0913 - options of the command
     plan: Plan,
     path: Path | None = None,
     *,
     retry_failed: bool = False,
+    keep_old: bool = False,
     ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
     on_message: Callable[[str], None] | None = None,
@@ -101,7 +107,13 @@ def run_plan(
 ) -> StudyRun:
     """Run a plan; see `run`. By default cells run in processes of this machine."""
     path = path or plan.store_path
-    searches, exists = searches_of(plan), path.exists()
+    exists = path.exists()
+    if exists:
+        with Store.read(path) as store:
+            plan, messages = with_earlier_code(plan, store, keep_old=keep_old)
+        for message in messages if on_message is not None else ():
+            on_message(message)
+    searches = searches_of(plan)
     if ledger_entry is not None and not exists:  # a study that is refused leaves no store behind
         running.check_budgets(plan, _left(plan, None), ledger_entry)
     with Store.open(path, create=True) as store, ExitStack() as stack:
@@ -161,6 +173,15 @@ class _Tally:
         stored = sum(status is None and key in done for key, status in self.statuses.items())
         failed = ran.total() - ran[None] - ran[DONE]
         return RunSummary(stored, ran[DONE], failed, ran[None] - stored, tuple(self.notes))
+
+
+def with_earlier_code(plan: Plan, store: Store, *, keep_old: bool) -> tuple[Plan, list[str]]:
+    """The plan, with the code that its cells in the store were run with if that is kept, and what has changed."""
+    changes = changed_code(plan, store, running.missing_cells(plan, store))
+    if keep_old:
+        messages = [change.kept for change in changes]
+        return plan.keeping(kept_code(changes)), messages
+    return plan, [f"{change}; --keep-old keeps those that were run before" for change in changes]
 
 
 def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> tuple[list[Cell], list[Cell]]:

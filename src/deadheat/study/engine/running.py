@@ -16,9 +16,10 @@ from deadheat.study.engine.executor import Executor, LocalExecutor
 from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
 from deadheat.study.engine.worker import TaskResult
 from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet
+from deadheat.study.plan.changed_code import code_hashes
 from deadheat.study.plan.cells import DONE, Cell, CorpusSplit, Outcome, PartScores
 from deadheat.study.plan.plan import Plan
-from deadheat.study.store.provenance import provenance
+from deadheat.study.store.provenance import package_versions, provenance
 from deadheat.study.store.recording import predictions_folder, write_prediction
 from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS
@@ -35,12 +36,13 @@ class CellRunner:
     path: Path
     text: str
     overrides: tuple[str, ...]
+    kept: dict[str, str]
     folder: Path
     plan: Plan | None = field(default=None, repr=False)
 
     def prepare(self) -> None:
         """Read the study and its corpora."""
-        self.plan = Plan.of(self.path, self.overrides)
+        self.plan = Plan.of(self.path, self.overrides, self.kept)
         if self.plan.text != self.text:
             raise InputError(f"{self.path}: changed while the study was starting; expected no change")
 
@@ -174,7 +176,7 @@ def run_study(
     cells = _with_stored_parts(plan, store, cells, stored)
     if ledger_entry is not None:
         check_budgets(plan, cells, ledger_entry)
-    made_with = provenance(plan.path.parent) | ({"set": list(plan.overrides)} if plan.overrides else {})
+    made_with = provenance(plan.path.parent) | plan_provenance(plan)
     # All cells of a study are one look, also if it is resumed; with another seed or system it is another look.
     look = "\n".join(sorted(cell.key for cell in plan.cells)) if ledger_entry is not None else ""
     by_key = {cell.key: cell for cell in cells}
@@ -197,6 +199,18 @@ def run_study(
         if on_outcome is not None:
             on_outcome(outcome, len(cells) - done - failed)
     return replace(before, done=done, failed=failed, notes=tuple(dict.fromkeys(notes)))
+
+
+def plan_provenance(plan: Plan) -> dict[str, Any]:
+    """What a plan adds to the provenance of its runs: overrides, labels, and users' code with what it imports."""
+    entries = {
+        "set": list(plan.overrides),
+        "labels": {name: label for name, label in plan.labels.items() if label != name},
+        "code": code_hashes(plan),
+        "packages": package_versions(plan.code_files),
+        "kept": dict(plan.kept),
+    }
+    return {name: value for name, value in entries.items() if value}
 
 
 def _with_stored_parts(plan: Plan, store: Store, cells: Sequence[Cell], stored: set[str]) -> list[Cell]:
@@ -223,7 +237,7 @@ def summary_before(plan: Plan, store: Store, cells: Sequence[Cell] = ()) -> RunS
 def local_executor(plan: Plan, store: Path) -> Executor[Cell, CellResult]:
     """Worker processes of this machine, with stacks of networks where it has an accelerator for them."""
     folder = predictions_folder(store).absolute()
-    runner = CellRunner(plan.path.absolute(), plan.text, plan.overrides, folder)
+    runner = CellRunner(plan.path.absolute(), plan.text, plan.overrides, dict(plan.kept), folder)
     engine = plan.study.engine
     workers = LocalExecutor(runner.run, workers=engine.workers, limit_s=engine.limit, prepare=runner.prepare_process)
     if not use_stacks(plan):

@@ -21,7 +21,7 @@ from deadheat.corpus.writing import stream
 from deadheat.errors import Fault, InputError, StudyError, nearest, reason
 from deadheat.metrics import METRICS, Metric
 from deadheat.neural.config import missing_package
-from deadheat.registry import base_name, digest_of, with_digest
+from deadheat.registry import base_name, code_of, digest_of, with_digest
 from deadheat.splits import STRATEGIES, Partition, Strategy
 from deadheat.splits.strategy import Material
 from deadheat.study.plan.cells import Cell, CorpusSplit
@@ -53,12 +53,17 @@ class Plan:
     materials: dict[str, Material]
     hashes: dict[str, str]
     overrides: tuple[str, ...] = ()
+    kept: Mapping[str, str] = field(default_factory=dict)  # hashes of earlier code that stand for that of now, by name
     selection: tuple[Cell, ...] | None = None  # instead of all cells of the systems
     _partitions: dict[CorpusSplit, Partition] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, path: Path, overrides: Sequence[str] = ()) -> Plan:
-        """Read a study file and its corpora; all mistakes are reported together."""
+    def of(cls, path: Path, overrides: Sequence[str] = (), kept: Mapping[str, str] | None = None) -> Plan:
+        """Read a study file and its corpora; all mistakes are reported together.
+
+        `kept` says which cells of code that has changed since count as those of the code of now: it has the hashes of
+        the earlier code, by the names of the code of now (`mine.py:tagger@3fa94c21`).
+        """
         study, text = read_study(path, overrides)
         materials: dict[str, Material] = {}
         faults: list[Fault] = []
@@ -79,11 +84,23 @@ class Plan:
                 faults.append(Fault(str(path), line_of(text, ["corpora", name]), message))
         if faults:
             raise StudyError(faults)
-        plan = cls(path, text, study, materials, hashes, tuple(overrides))
+        plan = cls(path, text, study, materials, hashes, tuple(overrides)).keeping(kept or {})
         mistakes = dict.fromkeys(plan._mistakes())
         if mistakes:
             raise StudyError([Fault(str(path), line_of(text, where), message) for where, message in mistakes])
         return plan
+
+    def keeping(self, kept: Mapping[str, str]) -> Plan:
+        """The plan in which the hashes of earlier code stand for those of the code of now."""
+        for registry in (SYSTEMS, STRATEGIES):
+            for name, digest in kept.items():
+                registry.accept(name, digest)
+        return replace(self, kept=kept, _partitions={})
+
+    def _as_kept(self, name: str) -> str:
+        """A name with the hash of the earlier code, where that is kept."""
+        digest = self.kept.get(code_of(name))
+        return name if digest is None else with_digest(name, digest)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -119,7 +136,8 @@ class Plan:
     @cached_property
     def strategies(self) -> tuple[tuple[Strategy, int, int], ...]:
         """The split strategies, each with its number of splits and seed; one split if there can be no other."""
-        pairs = [(STRATEGIES.make(entry.strategy, **entry.settings), entry) for entry in self.study.splits]
+        made = [(STRATEGIES.make(entry.strategy, **entry.settings), entry) for entry in self.study.splits]
+        pairs = [(replace(strategy, name=self._as_kept(strategy.name)), entry) for strategy, entry in made]
         return tuple((strategy, *((1, 0) if strategy.once else (entry.times, entry.seed))) for strategy, entry in pairs)
 
     def strategies_of(self, corpus: str) -> tuple[tuple[Strategy, int, int], ...]:
@@ -137,7 +155,8 @@ class Plan:
         """A system with settings; the name of one that runs commands has the hash of the files that they name."""
         system = SYSTEMS.make(name, **settings)
         files = command_files(system.commands, self.path.parent)
-        return replace(system, name=with_digest(system.name, hash_files(files))) if files else system
+        code = hash_files(files) if files else digest_of(system.name)
+        return replace(system, name=self._as_kept(with_digest(system.name, code)))
 
     @cached_property
     def systems(self) -> dict[str, list[int]]:
@@ -202,6 +221,12 @@ class Plan:
         files += [file for entry in self.study.splits for file in STRATEGIES.files_of(entry.strategy)]
         files += [file for entry in self.study.corpora.values() for file in READERS.files_of(entry.format)]
         return tuple(dict.fromkeys(files))
+
+    def files_of_command(self, code: str) -> tuple[Path, ...]:
+        """The files that the commands of a system name, by its name with their hash."""
+        systems = [*(system for _, system, _ in self._variants), *self._searched]
+        commands = [command for system in systems if code_of(system.name) == code for command in system.commands]
+        return command_files(commands, self.path.parent)
 
     @property
     def _searched(self) -> list[System]:
