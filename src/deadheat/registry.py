@@ -204,6 +204,17 @@ class Registry(Generic[T]):
         function = self._user_functions.get(f"{parsed.base}@{parsed.digest}") if parsed else None
         return function.files if function else ()
 
+    def check_importable(self, name: str) -> None:
+        """Refuse what this program has registered: other processes do not know it, and its code has no hash."""
+        factory = inspect.unwrap(self._factory(self._parse(name))[1])
+        module = getattr(factory, "__module__", "")
+        if module.partition(".")[0] != "deadheat" and not self.files_of(name):
+            file = inspect.getsourcefile(factory) or f"{module}.py"
+            expected = f'expected "{file}:{getattr(factory, "__name__", "")}", which they can import'
+            raise InputError(
+                f"{self.kind} {name!r} is registered in this process only, and workers lack it; {expected}"
+            )
+
     def make(self, text: str, **more: object) -> T:
         """Make an object from its name with settings; the newest version unless one is named.
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, TypeAlias
 
 from deadheat.arguments import Argument
+from deadheat.errors import InputError
 from deadheat.questions.search import search_result
 from deadheat.questions.study import scores_of, study_result
 from deadheat.results.study import FailedCell, StudyResult, TestSet
@@ -19,6 +20,7 @@ from deadheat.study.engine import running
 from deadheat.study.engine.executor import Executor, cores
 from deadheat.study.engine.progress import Progress
 from deadheat.study.engine.running import RunSummary
+from deadheat.study.engine.seed_checks import cells_to_repeat, repeat_cells, unequal_repetitions
 from deadheat.study.engine.training import CellResult
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.study.plan.cells import DONE, Cell, Outcome
@@ -51,7 +53,7 @@ class StudyRun:
         return str(self.result)
 
 
-def run(
+def run(  # noqa: PLR0913 - options of the command
     study: str | os.PathLike[str],
     *,
     overrides: Overrides = (),
@@ -111,8 +113,9 @@ def run_plan(  # noqa: PLR0913 - options of the command
     if exists:
         with Store.read(path) as store:
             plan, messages = with_earlier_code(plan, store, keep_old=keep_old)
-        for message in messages if on_message is not None else ():
-            on_message(message)
+        if on_message is not None:
+            for message in messages:
+                on_message(message)
     searches = searches_of(plan)
     if ledger_entry is not None and not exists:  # a study that is refused leaves no store behind
         running.check_budgets(plan, _left(plan, None), ledger_entry)
@@ -155,9 +158,25 @@ def run_plan(  # noqa: PLR0913 - options of the command
             store=str(path),
             searches=tuple(results),
         )
+        repeated = _check_seeds(plan, tally, open_executor)
+        notes = (*result.notes, *unequal_repetitions(plan, repeated))
+        result = replace(result, repeated=repeated, notes=notes)
         summary = tally.summary()
         store.set_result(result)
     return StudyRun(plan, path, result, summary)
+
+
+def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor) -> dict[str, bool]:
+    """Whether users' systems predict the same when they are trained again: what is known, and what is found out now."""
+    try:
+        before = tally.store.result()
+    except InputError:  # by an earlier version, say: it is replaced
+        before = None
+    known = {name: same for name, same in (before.repeated if before else {}).items() if name in plan.systems}
+    new = [key for key, status in tally.statuses.items() if status == DONE]
+    if cells := cells_to_repeat(plan, tally.store, new, known):
+        known |= repeat_cells(open_executor(), cells, tally.store.prediction_hashes())
+    return known
 
 
 @dataclass(slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -12,12 +13,13 @@ from typing import Any
 
 from deadheat.corpus import Corpus, take
 from deadheat.errors import InputError
+from deadheat.metrics import METRICS
 from deadheat.study.engine.executor import Executor, LocalExecutor
 from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
 from deadheat.study.engine.worker import TaskResult
 from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet
+from deadheat.study.plan.cells import DONE, Cell, CorpusSplit, Outcome, PartScores, PredictionFile
 from deadheat.study.plan.changed_code import code_hashes
-from deadheat.study.plan.cells import DONE, Cell, CorpusSplit, Outcome, PartScores
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.provenance import package_versions, provenance
 from deadheat.study.store.recording import predictions_folder, write_prediction
@@ -55,7 +57,14 @@ class CellRunner:
         """Train and score one cell; its predictions are saved before it is reported."""
         assert self.plan is not None
         self.plan.check_unchanged(cell)
-        return train_cell(self.plan, cell, lambda part, data: write_prediction(self.folder, cell.key, part, data))
+        return train_cell(self.plan, cell, partial(save_prediction, self.folder, cell))
+
+
+def save_prediction(folder: Path, cell: Cell, part: str, data: bytes) -> PredictionFile:
+    """Write a prediction of a cell; of one that is repeated, only its hash is kept."""
+    if cell.repeated:
+        return PredictionFile("", hashlib.sha256(data).hexdigest(), len(data))
+    return write_prediction(folder, cell.key, part, data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,13 +245,16 @@ def summary_before(plan: Plan, store: Store, cells: Sequence[Cell] = ()) -> RunS
 
 def local_executor(plan: Plan, store: Path) -> Executor[Cell, CellResult]:
     """Worker processes of this machine, with stacks of networks where it has an accelerator for them."""
+    for registry, names in ((SYSTEMS, plan.systems), (METRICS, plan.study.metrics)):
+        for name in names:
+            registry.check_importable(name)
     folder = predictions_folder(store).absolute()
     runner = CellRunner(plan.path.absolute(), plan.text, plan.overrides, dict(plan.kept), folder)
     engine = plan.study.engine
     workers = LocalExecutor(runner.run, workers=engine.workers, limit_s=engine.limit, prepare=runner.prepare_process)
     if not use_stacks(plan):
         return workers
-    return StackedExecutor(plan, lambda cell, part, data: write_prediction(folder, cell.key, part, data), workers)
+    return StackedExecutor(plan, partial(save_prediction, folder), workers)
 
 
 def use_stacks(plan: Plan) -> bool:
