@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -38,8 +38,8 @@ class CellRunner:
     path: Path
     text: str
     overrides: tuple[str, ...]
-    kept: dict[str, str]
     folder: Path
+    kept: Mapping[str, str] = field(default_factory=dict)
     plan: Plan | None = field(default=None, repr=False)
 
     def prepare(self) -> None:
@@ -249,7 +249,7 @@ def local_executor(plan: Plan, store: Path) -> Executor[Cell, CellResult]:
         for name in names:
             registry.check_importable(name)
     folder = predictions_folder(store).absolute()
-    runner = CellRunner(plan.path.absolute(), plan.text, plan.overrides, dict(plan.kept), folder)
+    runner = CellRunner(plan.path.absolute(), plan.text, plan.overrides, folder, plan.kept)
     engine = plan.study.engine
     workers = LocalExecutor(runner.run, workers=engine.workers, limit_s=engine.limit, prepare=runner.prepare_process)
     if not use_stacks(plan):

@@ -11,6 +11,7 @@ from typing import Any
 from deadheat.metrics.metric import Counts
 from deadheat.registry import base_name
 
+TRAIN = "train"
 DONE, FAILED, TIMED_OUT, KILLED = "done", "failed", "timed out", "killed"
 
 

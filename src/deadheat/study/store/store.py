@@ -241,7 +241,9 @@ class Store:
         """
         recorded = [made_with.get("labels", {}) for made_with in self.provenances()]
         earlier = {name: label for names in recorded if isinstance(names, dict) for name, label in names.items()}
-        result, names = self.result(), dict.fromkeys(systems)
+        names, result = dict.fromkeys(systems), None
+        with contextlib.suppress(InputError):  # of an earlier version
+            result = self.result()
         current = {system.name: system.label for system in (result.systems if result else ()) if system.name in names}
         others = {name: earlier.get(name, base_name(name)) for name in names if name not in current}
         counts = Counter([*current.values(), *others.values()])
