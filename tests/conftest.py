@@ -1,5 +1,6 @@
 import itertools
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,3 +45,14 @@ def ledger_path(_ledgers: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Pa
     monkeypatch.setenv("DEADHEAT_LEDGER", str(path))
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     return path
+
+
+@pytest.fixture
+def own_code(tmp_path: Path) -> Iterator[Path]:
+    """A folder for code of a user; modules that a test imports from it are forgotten afterwards."""
+    path = list(sys.path)
+    yield tmp_path
+    sys.path[:] = path
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None) or "").startswith(str(tmp_path)):
+            del sys.modules[name]

@@ -95,6 +95,18 @@ def digest_of(name: str) -> str:
     return parsed.digest if parsed else ""
 
 
+def code_of(name: str) -> str:
+    """A name with the hash of its code, without its settings; empty if it has no hash.
+
+    Examples
+    --------
+    >>> code_of("mine.py:tagger@3fa94c21(length=3)"), code_of("las.v1(subtypes=True)")
+    ('mine.py:tagger@3fa94c21', '')
+    """
+    head = name.partition("(")[0]
+    return head if digest_of(name) else ""
+
+
 def with_digest(name: str, digest: str) -> str:
     """A name with another hash of its code, or with none.
 
@@ -179,11 +191,29 @@ class Registry(Generic[T]):
         """Make an object from its name as a user writes it: `resolve`, then `make`."""
         return self.make(self.resolve(text, folder), **more)
 
+    def accept(self, name: str, digest: str) -> None:
+        """Let code that is loaded also be found under the hash of an earlier state."""
+        parsed = ParsedName.of(name)
+        function = self._user_functions.get(f"{parsed.base}@{parsed.digest}") if parsed else None
+        if parsed and function:
+            self._user_functions[f"{parsed.base}@{digest}"] = function
+
     def files_of(self, name: str) -> tuple[Path, ...]:
         """The files of the code that a name stands for; none if it is built in."""
         parsed = ParsedName.of(name)
         function = self._user_functions.get(f"{parsed.base}@{parsed.digest}") if parsed else None
         return function.files if function else ()
+
+    def check_importable(self, name: str) -> None:
+        """Refuse what this program has registered: other processes do not know it, and its code has no hash."""
+        factory = inspect.unwrap(self._factory(self._parse(name))[1])
+        module = getattr(factory, "__module__", "")
+        if module.partition(".")[0] != "deadheat" and not self.files_of(name):
+            file = inspect.getsourcefile(factory) or f"{module}.py"
+            expected = f'expected "{file}:{getattr(factory, "__name__", "")}", which they can import'
+            raise InputError(
+                f"{self.kind} {name!r} is registered in this process only, and workers lack it; {expected}"
+            )
 
     def make(self, text: str, **more: object) -> T:
         """Make an object from its name with settings; the newest version unless one is named.

@@ -74,22 +74,29 @@ def source_files(path: Path) -> tuple[Path, ...]:
 
 
 def _imported_beside(file: Path) -> Iterator[Path]:
-    """The files that a Python file imports from its own folder; what is no Python imports nothing."""
+    """The files that a Python file imports from its own folder."""
+    for name in imported_modules(file):
+        if (file.parent / f"{name}.py").is_file():
+            yield file.parent / f"{name}.py"
+        elif (file.parent / name / "__init__.py").is_file():
+            yield from sorted((file.parent / name).rglob("*.py"))
+
+
+def imported_modules(file: Path) -> Iterator[str]:
+    """The top-level modules that a Python file imports, each once; what is no Python imports nothing."""
     try:
         tree = ast.parse(_read(file))
     except (SyntaxError, ValueError, RecursionError):
         return
+    modules: dict[str, None] = {}
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names = [node.module] if node.module else [alias.name for alias in node.names] if node.level else []
-        for name in {name.partition(".")[0] for name in names}:
-            if (file.parent / f"{name}.py").is_file():
-                yield file.parent / f"{name}.py"
-            elif (file.parent / name / "__init__.py").is_file():
-                yield from sorted((file.parent / name).rglob("*.py"))
+        modules |= dict.fromkeys(name.partition(".")[0] for name in names)
+    yield from modules
 
 
 def hash_files(files: Iterable[Path]) -> str:

@@ -57,7 +57,7 @@ def test_a_conflict_ends_with_exit_code_2_unless_a_store_is_preferred(
     refused = commands("merge", "a.db", "b.db", "--out", "all.db")
     lines = refused.err.split("\n")
     assert (refused.code, refused.out, len(lines)) == (2, "", 13)
-    assert lines[0].startswith("perceptron.v1 on split 0 of english, seed 0: upos.v1 on test differs: 0.")
+    assert lines[0].startswith("perceptron on split 0 of english, seed 0: upos.v1 on test differs: 0.")
     assert lines[10] == "2 more cells that differ"
     assert "--prefer STORE" in lines[11]
     assert files(tmp_path) == before

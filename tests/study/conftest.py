@@ -8,6 +8,7 @@ import pytest
 
 from deadheat.study.engine.executor import LocalExecutor
 from deadheat.study.ledger.ledger import Ledger
+from tests.cli.running import Commands
 from tests.study.worker_tasks import behave
 
 
@@ -20,3 +21,9 @@ def executor() -> Iterator[LocalExecutor[Any, Any]]:
 @pytest.fixture
 def ledger(ledger_path: Path) -> Ledger:
     return Ledger.at()
+
+
+@pytest.fixture
+def commands(capsys: pytest.CaptureFixture[str]) -> Commands:
+    """Runs commands in this process."""
+    return Commands(capsys)

@@ -126,7 +126,7 @@ def test_cells_that_differ_are_named_and_nothing_is_written(tmp_path: Path, pref
         with pytest.raises(InputError) as caught:
             merge_stores(stores, out)
         lines = str(caught.value).split("\n")
-        words = "perceptron.v1 on split 1 of english, seed 1: upos.v1 on test differs"
+        words = "perceptron on split 1 of english, seed 1: upos.v1 on test differs"
         assert lines[0] == f"{words}: {values[0]!r} in {stores[0]}, {values[1]!r} in {stores[1]}"
         assert lines[1:] == ["nothing was written; expected equal cells, or --prefer STORE to take those of one store"]
         assert files(tmp_path) == before

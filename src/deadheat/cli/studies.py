@@ -29,7 +29,7 @@ from deadheat.corpus.reading import expand, read
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError
 from deadheat.files import STDIN
-from deadheat.questions.run import left_to_run, run, run_plan
+from deadheat.questions.run import left_to_run, run, run_plan, with_earlier_code
 from deadheat.reporting.plan import WorkLeft, plan_view
 from deadheat.reporting.terminal import print_blocks
 from deadheat.results.study import FailedCell
@@ -119,6 +119,7 @@ def _run(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
         plan,
         path,
         retry_failed=arguments.retry_failed,
+        keep_old=arguments.keep_old,
         ledger_entry=ledger_entry(arguments),
         quiet=arguments.quiet,
         on_message=lambda message: say([message]),
@@ -146,6 +147,7 @@ def _failures(failed: Sequence[FailedCell]) -> Iterator[str]:
 
 def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     with Store.read(path) if path.exists() else contextlib.nullcontext() as store:
+        plan, changes = with_earlier_code(plan, store, keep_old=arguments.keep_old) if store else (plan, [])
         cells, finals = left_to_run(plan, store, retry_failed=arguments.retry_failed)
         tasks = planned_rescoring(plan, store, [*cells, *finals]) if store is not None else []
         rescored = {task.cell.key: task.cell for task in tasks}
@@ -163,6 +165,7 @@ def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
         metrics = tuple(dict.fromkeys(metric for task in tasks for names in task.metrics.values() for metric in names))
         amounts = WorkLeft(planned, len(cells), stored, len(tasks), metrics)
         print_blocks(plan_view(plan, amounts, **counts, seconds=seconds))
+    say(changes)
     return 0
 
 

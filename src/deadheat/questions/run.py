@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, TypeAlias
 
 from deadheat.arguments import Argument
+from deadheat.errors import InputError
 from deadheat.questions.search import search_result
 from deadheat.questions.study import scores_of, study_result
 from deadheat.results.study import FailedCell, StudyResult, TestSet
@@ -27,10 +28,12 @@ from deadheat.study.engine.rescoring import (
     rescoring_tasks,
 )
 from deadheat.study.engine.running import RunSummary
+from deadheat.study.engine.seed_checks import cells_to_repeat, repeat_cells, unequal_repetitions
 from deadheat.study.engine.training import CellResult
 from deadheat.study.engine.worker import TaskResult
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.study.plan.cells import DONE, FAILED, Cell, Outcome
+from deadheat.study.plan.changed_code import changed_code, kept_code
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import pending_cells, run_search, searches_of, tested_cells
 from deadheat.study.store.store import Store
@@ -59,12 +62,13 @@ class StudyRun:
         return str(self.result)
 
 
-def run(
+def run(  # noqa: PLR0913 - options of the command
     study: str | os.PathLike[str],
     *,
     overrides: Overrides = (),
     store: StorePath = None,
     retry_failed: Annotated[bool, Argument("run failed cells again")] = False,
+    keep_old: Annotated[bool, Argument("keep the cells that were run before a user's code changed")] = False,
     ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
     on_message: Callable[[str], None] | None = None,
@@ -81,6 +85,8 @@ def run(
         Where results go; beside the study file by default.
     retry_failed
         Run failed cells once more.
+    keep_old
+        Where a user's code has changed, count the cells that were run before the change, instead of running them again.
     ledger_entry
         Where evaluations at test sets are recorded, and why they are taken.
     quiet
@@ -92,17 +98,19 @@ def run(
         Plan.of(Path(study), overrides),
         Path(store) if store is not None else None,
         retry_failed=retry_failed,
+        keep_old=keep_old,
         ledger_entry=ledger_entry,
         quiet=quiet,
         on_message=on_message,
     )
 
 
-def run_plan(
+def run_plan(  # noqa: PLR0913 - options of the command
     plan: Plan,
     path: Path | None = None,
     *,
     retry_failed: bool = False,
+    keep_old: bool = False,
     ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
     on_message: Callable[[str], None] | None = None,
@@ -110,7 +118,14 @@ def run_plan(
 ) -> StudyRun:
     """Run a plan; see `run`. By default cells run in processes of this machine."""
     path = path or plan.store_path
-    searches, exists = searches_of(plan), path.exists()
+    exists = path.exists()
+    if exists:
+        with Store.read(path) as store:
+            plan, messages = with_earlier_code(plan, store, keep_old=keep_old)
+        if on_message is not None:
+            for message in messages:
+                on_message(message)
+    searches = searches_of(plan)
     if ledger_entry is not None and not exists:  # a study that is refused leaves no store behind
         running.check_budgets(plan, _left(plan, None), ledger_entry)
     with Store.open(path, create=True) as store, ExitStack() as stack:
@@ -152,9 +167,25 @@ def run_plan(
             store=str(path),
             searches=tuple(results),
         )
+        repeated = _check_seeds(plan, tally, open_executor)
+        notes = (*result.notes, *unequal_repetitions(plan, repeated))
+        result = replace(result, repeated=repeated, notes=notes)
         summary = tally.summary()
         store.set_result(result)
     return StudyRun(plan, path, result, summary)
+
+
+def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor) -> dict[str, bool]:
+    """Whether users' systems predict the same when they are trained again: what is known, and what is found out now."""
+    try:
+        before = tally.store.result()
+    except InputError:  # by an earlier version, say: it is replaced
+        before = None
+    known = {name: same for name, same in (before.repeated if before else {}).items() if name in plan.systems}
+    new = [key for key, status in tally.statuses.items() if status == DONE]
+    if cells := cells_to_repeat(plan, tally.store, new, known):
+        known |= repeat_cells(open_executor(), cells, tally.store.prediction_hashes())
+    return known
 
 
 @dataclass(slots=True, eq=False)
@@ -174,6 +205,15 @@ class _Tally:
         failed = ran.total() - ran[None] - ran[DONE]
         counts = (len(present) - rescored, ran[DONE], failed, ran[None] - len(present))
         return RunSummary(*counts, tuple(self.notes), rescored)
+
+
+def with_earlier_code(plan: Plan, store: Store, *, keep_old: bool) -> tuple[Plan, list[str]]:
+    """The plan, with the code that its cells in the store were run with if that is kept, and what has changed."""
+    changes = changed_code(plan, store, running.missing_cells(plan, store))
+    if keep_old:
+        messages = [change.kept for change in changes]
+        return plan.keeping(kept_code(changes)), messages
+    return plan, [f"{change}; --keep-old keeps those that were run before" for change in changes]
 
 
 def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> tuple[list[Cell], list[Cell]]:

@@ -30,6 +30,7 @@ from deadheat.results.verdict import TARGET_POWER, Claim, Evidence, Verdict, mar
 from deadheat.stats.corrections import correct_defined, decision_levels
 from deadheat.stats.paired import CLUSTERED_T
 from deadheat.study.engine.running import missing_cells
+from deadheat.study.engine.seed_checks import equal_seeds
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
@@ -77,6 +78,7 @@ def study_result(plan: Plan, store: Store) -> StudyResult:
         for part in dict.fromkeys(block.part for block in blocks)
         if part in tune_parts and tuned
     ]
+    notes += equal_seeds(plan, [cell for cells in groups.values() for cell in cells], store.prediction_hashes())
     notes += [*(note for block in blocks for note in _block_notes(block)), *unranked]
     name, keys = plan.study.name or plan.path.stem, tuple(cell.key for cell in plan.cells)
     planned = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from deadheat.registry import base_name
@@ -286,6 +286,7 @@ class StudyResult(Result):
     keys: tuple[str, ...] = ()  # of the cells of the plan, searches not counted
     runs: RunOverview | None = None
     provenance: tuple[Provenance, ...] = ()
+    repeated: Mapping[str, bool] = field(default_factory=dict)  # by system: the same predictions with the same seed?
 
     def metric_name(self, metric: str) -> str:
         """What a metric is called in tables."""

@@ -11,9 +11,15 @@ from pathlib import Path
 from deadheat.corpus import Corpus, read, take, to_bytes
 from deadheat.corpus.reading import reading_options
 from deadheat.errors import InputError
-from deadheat.metrics import align
+from deadheat.metrics import METRICS, align
 from deadheat.study.engine.executor import LocalExecutor
-from deadheat.study.engine.running import CellRunner, EvaluationRecorder, missing_scores
+from deadheat.study.engine.running import (
+    CellRunner,
+    EvaluationRecorder,
+    check_importable,
+    missing_scores,
+    plan_provenance,
+)
 from deadheat.study.engine.training import CellResult, score_part
 from deadheat.study.engine.worker import TaskResult, describe_error
 from deadheat.study.ledger.ledger import LedgerEntry
@@ -129,7 +135,7 @@ class _ScoreSaver:
 
     def __init__(self, plan: Plan, store: Store, recorder: EvaluationRecorder) -> None:
         self._store, self._recorder = store, recorder
-        self._made_with = provenance(plan.path.parent) | ({"set": list(plan.overrides)} if plan.overrides else {})
+        self._made_with = provenance(plan.path.parent) | plan_provenance(plan)
         self._waiting: list[tuple[Cell, CellResult]] = []
         self._since = time.perf_counter()
         self.saved: set[str] = set()
@@ -165,11 +171,10 @@ def rescore_cell(plan: Plan, task: RescoringTask, folder: Path) -> Rescored:
     except InputError as error:
         return UnreadablePrediction(str(error).partition("\n")[0])
     train = take(corpus, plan.training_sentences(cell))
-    metrics = {metric.name: metric for metric in plan.metrics_of(cell.system)}
     scores = []
     for part, predicted in predictions.items():
         pair = align(take(corpus, partition.parts[part]), predicted, training=train)
-        scores.append(score_part(part, pair, [metrics[name] for name in task.metrics[part]]))
+        scores.append(score_part(part, pair, [METRICS.make(name) for name in task.metrics[part]]))
     return CellResult(tuple(scores), task.predictions)
 
 
@@ -206,7 +211,9 @@ def _results(plan: Plan, store: Path, tasks: Sequence[RescoringTask]) -> Iterato
     if len(tasks) <= IN_PROCESS:
         yield from (_result_here(plan, task, folder) for task in tasks)
         return
-    rescorer, engine = Rescorer(CellRunner(plan.path.absolute(), plan.text, plan.overrides, folder)), plan.study.engine
+    check_importable(plan)
+    runner = CellRunner(plan.path.absolute(), plan.text, plan.overrides, folder, plan.kept)
+    rescorer, engine = Rescorer(runner), plan.study.engine
     with LocalExecutor[RescoringTask, Rescored](
         rescorer.run, workers=engine.workers, limit_s=engine.limit, prepare=rescorer.prepare
     ) as executor:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -12,13 +13,15 @@ from typing import Any
 
 from deadheat.corpus import Corpus, take
 from deadheat.errors import InputError
+from deadheat.metrics import METRICS
 from deadheat.study.engine.executor import Executor, LocalExecutor
 from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
 from deadheat.study.engine.worker import TaskResult
 from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet
-from deadheat.study.plan.cells import DONE, Cell, CorpusSplit, Outcome, PartScores
+from deadheat.study.plan.cells import DONE, Cell, CorpusSplit, Outcome, PartScores, PredictionFile
+from deadheat.study.plan.changed_code import code_hashes
 from deadheat.study.plan.plan import Plan
-from deadheat.study.store.provenance import provenance
+from deadheat.study.store.provenance import package_versions, provenance
 from deadheat.study.store.recording import predictions_folder, write_prediction
 from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS
@@ -36,11 +39,12 @@ class CellRunner:
     text: str
     overrides: tuple[str, ...]
     folder: Path
+    kept: Mapping[str, str] = field(default_factory=dict)
     plan: Plan | None = field(default=None, repr=False)
 
     def prepare(self) -> None:
         """Read the study and its corpora."""
-        self.plan = Plan.of(self.path, self.overrides)
+        self.plan = Plan.of(self.path, self.overrides, self.kept)
         if self.plan.text != self.text:
             raise InputError(f"{self.path}: changed while the study was starting; expected no change")
 
@@ -53,7 +57,14 @@ class CellRunner:
         """Train and score one cell; its predictions are saved before it is reported."""
         assert self.plan is not None
         self.plan.check_unchanged(cell)
-        return train_cell(self.plan, cell, lambda part, data: write_prediction(self.folder, cell.key, part, data))
+        return train_cell(self.plan, cell, partial(save_prediction, self.folder, cell))
+
+
+def save_prediction(folder: Path, cell: Cell, part: str, data: bytes) -> PredictionFile:
+    """Write a prediction of a cell; of one that is repeated, only its hash is kept."""
+    if cell.repeated:
+        return PredictionFile("", hashlib.sha256(data).hexdigest(), len(data))
+    return write_prediction(folder, cell.key, part, data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +193,7 @@ def run_study(
     cells = _with_stored_parts(plan, store, cells, stored)
     if ledger_entry is not None:
         check_budgets(plan, cells, ledger_entry)
-    made_with = provenance(plan.path.parent) | ({"set": list(plan.overrides)} if plan.overrides else {})
+    made_with = provenance(plan.path.parent) | plan_provenance(plan)
     recorder = EvaluationRecorder.of(plan, ledger_entry)
     by_key = {cell.key: cell for cell in cells}
     for cell in cells:
@@ -200,6 +211,18 @@ def run_study(
         if on_outcome is not None:
             on_outcome(outcome, len(cells) - done - failed)
     return replace(before, done=done, failed=failed, notes=tuple(dict.fromkeys(notes)))
+
+
+def plan_provenance(plan: Plan) -> dict[str, Any]:
+    """What a plan adds to the provenance of its runs: overrides, labels, and users' code with what it imports."""
+    entries = {
+        "set": list(plan.overrides),
+        "labels": {name: label for name, label in plan.labels.items() if label != name},
+        "code": code_hashes(plan),
+        "packages": package_versions(plan.code_files),
+        "kept": dict(plan.kept),
+    }
+    return {name: value for name, value in entries.items() if value}
 
 
 def _with_stored_parts(plan: Plan, store: Store, cells: Sequence[Cell], stored: set[str]) -> list[Cell]:
@@ -225,13 +248,21 @@ def summary_before(plan: Plan, store: Store, cells: Sequence[Cell] = ()) -> RunS
 
 def local_executor(plan: Plan, store: Path) -> Executor[Cell, CellResult]:
     """Worker processes of this machine, with stacks of networks where it has an accelerator for them."""
+    check_importable(plan)
     folder = predictions_folder(store).absolute()
-    runner = CellRunner(plan.path.absolute(), plan.text, plan.overrides, folder)
+    runner = CellRunner(plan.path.absolute(), plan.text, plan.overrides, folder, plan.kept)
     engine = plan.study.engine
     workers = LocalExecutor(runner.run, workers=engine.workers, limit_s=engine.limit, prepare=runner.prepare_process)
     if not use_stacks(plan):
         return workers
-    return StackedExecutor(plan, lambda cell, part, data: write_prediction(folder, cell.key, part, data), workers)
+    return StackedExecutor(plan, partial(save_prediction, folder), workers)
+
+
+def check_importable(plan: Plan) -> None:
+    """Refuse systems and metrics that worker processes would not know."""
+    for registry, names in ((SYSTEMS, plan.systems), (METRICS, plan.study.metrics)):
+        for name in names:
+            registry.check_importable(name)
 
 
 def use_stacks(plan: Plan) -> bool:

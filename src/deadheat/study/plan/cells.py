@@ -11,6 +11,7 @@ from typing import Any
 from deadheat.metrics.metric import Counts
 from deadheat.registry import base_name
 
+TRAIN = "train"
 DONE, FAILED, TIMED_OUT, KILLED = "done", "failed", "timed out", "killed"
 
 
@@ -46,6 +47,7 @@ class Cell:
     scored: tuple[str, ...] = field(default=(), compare=False)  # parts to score, if not those of the study
     vectors: str = ""  # the hash of the word vector file that it reads, if any
     final: bool = False  # the winner of a search, trained again for the test set
+    repeated: bool = field(default=False, compare=False)  # trained again to compare its predictions, and not stored
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,21 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.corpus import Corpus, read, take
+from deadheat.corpus import Corpus, read
 from deadheat.corpus.documents import sort_by_part
 from deadheat.corpus.readers import READERS
 from deadheat.corpus.reading import expand
 from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
-from deadheat.errors import Fault, InputError, StudyError, nearest, reason
+from deadheat.errors import Fault, InputError, StudyError, reason
 from deadheat.metrics import METRICS, Metric
-from deadheat.neural.config import missing_package
-from deadheat.registry import base_name, digest_of, with_digest
+from deadheat.registry import base_name, code_of, digest_of, with_digest
 from deadheat.splits import STRATEGIES, Partition, Strategy
 from deadheat.splits.strategy import Material
-from deadheat.study.plan.cells import Cell, CorpusSplit
-from deadheat.study.plan.checks import Mistake, shorten
-from deadheat.study.plan.entries import CorpusEntry, Study, SystemEntry, exists
+from deadheat.study.plan.cells import TRAIN, Cell, CorpusSplit
+from deadheat.study.plan.checks import shorten
+from deadheat.study.plan.corpus_checks import TREE_COLUMNS, find_mistakes
+from deadheat.study.plan.entries import CorpusEntry, Study, SystemEntry
 from deadheat.study.plan.study_file import read_study
 from deadheat.study.plan.toml_lines import line_of
 from deadheat.study.plan.user_code import command_files
@@ -37,8 +37,7 @@ from deadheat.user_code import hash_file, hash_files
 
 DEFAULT_METRICS = ("accuracy", "unknown", "sentence-accuracy")
 DEFAULT_TREE_METRICS = ("las", "uas")
-TREE_COLUMNS = ("head", "deprel", "tree")
-TRAIN, DEV, TEST = "train", "dev", "test"
+DEV, TEST = "dev", "test"
 MAX_NAME = 200  # bytes of the name of a store; the files beside it have longer ones
 CACHED_SPLITS = 8  # cells of one split follow each other
 
@@ -53,12 +52,17 @@ class Plan:
     materials: dict[str, Material]
     hashes: dict[str, str]
     overrides: tuple[str, ...] = ()
+    kept: Mapping[str, str] = field(default_factory=dict)  # hashes of earlier code that stand for that of now, by name
     selection: tuple[Cell, ...] | None = None  # instead of all cells of the systems
     _partitions: dict[CorpusSplit, Partition] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, path: Path, overrides: Sequence[str] = ()) -> Plan:
-        """Read a study file and its corpora; all mistakes are reported together."""
+    def of(cls, path: Path, overrides: Sequence[str] = (), kept: Mapping[str, str] | None = None) -> Plan:
+        """Read a study file and its corpora; all mistakes are reported together.
+
+        `kept` says which cells of code that has changed since count as those of the code of now: it has the hashes of
+        the earlier code, by the names of the code of now (`mine.py:tagger@3fa94c21`).
+        """
         study, text = read_study(path, overrides)
         materials: dict[str, Material] = {}
         faults: list[Fault] = []
@@ -79,11 +83,23 @@ class Plan:
                 faults.append(Fault(str(path), line_of(text, ["corpora", name]), message))
         if faults:
             raise StudyError(faults)
-        plan = cls(path, text, study, materials, hashes, tuple(overrides))
-        mistakes = dict.fromkeys(plan._mistakes())
+        plan = cls(path, text, study, materials, hashes, tuple(overrides)).keeping(kept or {})
+        mistakes = dict.fromkeys(find_mistakes(plan))
         if mistakes:
             raise StudyError([Fault(str(path), line_of(text, where), message) for where, message in mistakes])
         return plan
+
+    def keeping(self, kept: Mapping[str, str]) -> Plan:
+        """The plan in which the hashes of earlier code stand for those of the code of now."""
+        for registry in (SYSTEMS, STRATEGIES):
+            for name, digest in kept.items():
+                registry.accept(name, digest)
+        return replace(self, kept=kept, _partitions={})
+
+    def _as_kept(self, name: str) -> str:
+        """A name with the hash of the earlier code, where that is kept."""
+        digest = self.kept.get(code_of(name))
+        return name if digest is None else with_digest(name, digest)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -119,7 +135,8 @@ class Plan:
     @cached_property
     def strategies(self) -> tuple[tuple[Strategy, int, int], ...]:
         """The split strategies, each with its number of splits and seed; one split if there can be no other."""
-        pairs = [(STRATEGIES.make(entry.strategy, **entry.settings), entry) for entry in self.study.splits]
+        made = [(STRATEGIES.make(entry.strategy, **entry.settings), entry) for entry in self.study.splits]
+        pairs = [(replace(strategy, name=self._as_kept(strategy.name)), entry) for strategy, entry in made]
         return tuple((strategy, *((1, 0) if strategy.once else (entry.times, entry.seed))) for strategy, entry in pairs)
 
     def strategies_of(self, corpus: str) -> tuple[tuple[Strategy, int, int], ...]:
@@ -137,7 +154,8 @@ class Plan:
         """A system with settings; the name of one that runs commands has the hash of the files that they name."""
         system = SYSTEMS.make(name, **settings)
         files = command_files(system.commands, self.path.parent)
-        return replace(system, name=with_digest(system.name, hash_files(files))) if files else system
+        code = hash_files(files) if files else digest_of(system.name)
+        return replace(system, name=self._as_kept(with_digest(system.name, code)))
 
     @cached_property
     def systems(self) -> dict[str, list[int]]:
@@ -195,7 +213,7 @@ class Plan:
     @cached_property
     def code_files(self) -> tuple[Path, ...]:
         """The files of users' code that cells run: modules, what they import beside them, what commands name."""
-        systems = [*(system for _, system, _ in self._variants), *self._searched]
+        systems = [*(system for _, system, _ in self._variants), *self.searched]
         files = [file for system in systems for file in SYSTEMS.files_of(system.name)]
         files += [file for system in systems for file in command_files(system.commands, self.path.parent)]
         files += [file for name in self.study.metrics for file in METRICS.files_of(name)]
@@ -203,8 +221,14 @@ class Plan:
         files += [file for entry in self.study.corpora.values() for file in READERS.files_of(entry.format)]
         return tuple(dict.fromkeys(files))
 
+    def files_of_command(self, code: str) -> tuple[Path, ...]:
+        """The files that the commands of a system name, by its name with their hash."""
+        systems = [*(system for _, system, _ in self._variants), *self.searched]
+        commands = [command for system in systems if code_of(system.name) == code for command in system.commands]
+        return command_files(commands, self.path.parent)
+
     @property
-    def _searched(self) -> list[System]:
+    def searched(self) -> list[System]:
         """The systems of searches, each with some of the settings that are searched."""
         return [self.system(entry.system, entry.space.sample(1, entry.seed)[0]) for entry in self.study.search]
 
@@ -273,83 +297,6 @@ class Plan:
         if cell.scored:
             return list(cell.scored)
         return self.evaluated_parts(self.partition(replace(cell.corpus_split, number=0)), cell.corpus)
-
-    def _mistakes(self) -> Iterator[Mistake]:
-        """What can be checked only now: metrics without a system, columns and parts that corpora lack."""
-        systems = [SYSTEMS.make(entry.name, **grid(entry.settings)[0]) for entry in self.study.systems]
-        searched = self._searched
-        columns = {name: SYSTEMS.make(name).predicts for name in [*self.systems, *(system.name for system in searched)]}
-        predicted = set(columns.values()) | (set(TREE_COLUMNS) if TREES in columns.values() else set())
-        for i, metric in enumerate(map(METRICS.make, self.study.metrics)):
-            if not predicted & {"", metric.compares}:
-                yield ("metrics", i), f"{metric.name} scores nothing that a system predicts; expected it to"
-        for system, column in columns.items():
-            if not self.metrics_of(system):
-                yield ("metrics",), f"none scores {column}, which {system} predicts; expected one"
-            for name, material in self.materials.items():
-                names = list(material.corpus.columns)
-                if column and column != TREES and column not in names:
-                    yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, names)}"
-        for table, entries in (("systems", systems), ("search", searched)):
-            for i, entry in enumerate(entries):
-                if entry.batch_trainer is not None and (message := missing_package(entry.name.partition("(")[0])):
-                    yield (table, i), message
-        yield from self._vector_mistakes()
-        yield from self._split_mistakes()
-        yield from self._hypothesis_mistakes()
-
-    def _vector_mistakes(self) -> Iterator[Mistake]:
-        """Word vector files that do not exist."""
-        for table, entries in (("systems", self.study.systems), ("search", self.study.search)):
-            for i, entry in enumerate(entries):
-                files = entry.settings.get("vectors", "")
-                for file in files if isinstance(files, list) else [files]:
-                    if file and not exists(self.path.parent / str(file)):
-                        name = shorten(str(file))
-                        yield (table, i, "vectors"), f"vectors {name!r}: no such file; expected word vectors"
-
-    def _split_mistakes(self) -> Iterator[Mistake]:
-        """Corpora that are unknown, or cannot be split as the study says."""
-        for i, entry in enumerate(self.study.splits):
-            for name in entry.corpora:
-                if name not in self.materials:
-                    yield ("splits", i, "corpora"), f"corpus {name!r} is unknown; {nearest(name, list(self.materials))}"
-        for name in self.materials:
-            if not self.strategies_of(name):
-                yield ("corpora", name), f"no split strategy for corpus {name}; expected one in [[splits]]"
-            for i, (strategy, _, seed) in enumerate(self.strategies):
-                if not self.study.splits[i].applies_to(name):
-                    continue
-                try:
-                    partition = self.partition(CorpusSplit(name, strategy.name, seed, 0))
-                    self.tune_part(partition)
-                    self.evaluated_parts(partition, name)
-                    self._check_labels(partition, name)
-                except InputError as error:
-                    yield ("splits", i), f"corpus {name}, {strategy.name}: {error}"
-
-    def _check_labels(self, partition: Partition, corpus: str) -> None:
-        """Refuse a training part with more labels than a system can learn."""
-        for system in map(SYSTEMS.make, self.systems):
-            column, most = str(system.settings.get("column", "")), system.most_labels
-            whole = self.materials[corpus].corpus
-            if most and column in whole.columns and len(whole.column(column).vocabulary) > most:
-                labels = int(np.count_nonzero(take(whole, partition.parts[TRAIN]).column(column).frequencies()))
-                if labels > most:
-                    problem = f"column {column!r} has {labels:,} labels in {TRAIN}"
-                    raise InputError(f"{problem}; {system.name} expected {most:,} at most")
-
-    def _hypothesis_mistakes(self) -> Iterator[Mistake]:
-        """A hypothesis about systems or a metric that the study does not have."""
-        labels, names = list(self.labels.values()), self.study.hypothesis.systems or ()
-        unknown = [name for name in names if name not in labels]
-        for name in unknown:
-            expected = nearest(name, labels) if labels else "expected it in [[systems]]"
-            yield ("hypothesis", "primary"), f"hypothesis: system {name!r} is unknown; {expected}"
-        if names and not unknown and self.hypothesis_metric is None:
-            metric = self.study.hypothesis.metric or "the first metric of one system"
-            does = f"{metric} does not score both {names[0]} and {names[1]}"
-            yield ("hypothesis", "metric"), f"hypothesis: {does}; expected a metric of both"
 
     @cached_property
     def hypothesis_metric(self) -> Metric | None:

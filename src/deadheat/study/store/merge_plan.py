@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import InputError
 from deadheat.study.plan.cells import DONE, PredictionFile
 from deadheat.study.store.database import CorruptStore, readable_errors
 from deadheat.study.store.store import Store
@@ -60,11 +58,10 @@ class MergeSource:
 
     @cached_property
     def labels(self) -> dict[str, str]:
-        """The names of systems in tables, if the study was run to its end."""
-        with suppress(InputError), Store.read(self.path) as store:
-            if (result := store.result()) is not None:
-                return {system.name: system.label for system in result.systems}
-        return {}
+        """What systems are called in the study, by their names."""
+        systems = [self.names[number] for (number,) in self._rows("SELECT DISTINCT system FROM runs")]
+        with Store.read(self.path) as store:
+            return store.labels(systems)
 
     def scores(self, key: str) -> dict[ScoreName, StoredScore]:
         """The scores of a run."""
@@ -89,8 +86,7 @@ class MergeSource:
         """A cell in words."""
         sql = "SELECT system, number, corpus, seed FROM runs WHERE key = ?"
         ((system, number, corpus, seed),) = self._rows(sql, key)
-        name = self.names[system]
-        return f"{self.labels.get(name, name)} on split {number} of {self.names[corpus]}, seed {seed}"
+        return f"{self.labels[self.names[system]]} on split {number} of {self.names[corpus]}, seed {seed}"
 
     def _rows(self, query: str, *values: object) -> list[Any]:
         with readable_errors(self.path):

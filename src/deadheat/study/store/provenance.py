@@ -7,10 +7,13 @@ import os
 import platform
 import socket
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping
-from importlib.metadata import version
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
 from typing import Any
 
+from deadheat.user_code import imported_modules
 from deadheat.version import __version__
 
 PACKAGES = ("numpy", "scipy", "numba")
@@ -49,6 +52,16 @@ def with_added_scores(
     parts, metrics = ([*dict.fromkeys(pair[at] for pair in pairs)] for at in (0, 1))
     changed = {name: value for name, value in made_with.items() if name != ADDED and record.get(name) != value}
     return {**record, ADDED: [*record.get(ADDED, ()), {"parts": parts, "metrics": metrics, **changed}]}
+
+
+def package_versions(files: Iterable[Path]) -> dict[str, str]:
+    """The versions of the installed packages that some Python files import, by the names they are installed under."""
+    modules = {module for file in files if file.suffix == ".py" for module in imported_modules(file)}
+    modules -= {"deadheat", *sys.stdlib_module_names}
+    if not modules:
+        return {}
+    installed = packages_distributions()
+    return {name: version(name) for name in sorted({name for module in modules for name in installed.get(module, ())})}
 
 
 def revision(folder: str | os.PathLike[str]) -> dict[str, Any]:

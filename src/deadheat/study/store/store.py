@@ -13,6 +13,7 @@ import json
 import os
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from deadheat.errors import InputError, NameUnknown
+from deadheat.registry import base_name
 from deadheat.study.plan.cells import DONE, Outcome, PartScores, PredictionFile
 from deadheat.study.store import database
 from deadheat.study.store.checking import LISTED, PREDICTIONS, StoreCheck, check_store, row_faults
@@ -238,6 +240,21 @@ class Store:
         with self._broken_values("provenance"):
             return [dict(json.loads(text)) for (text,) in rows]
 
+    def labels(self, systems: Iterable[str]) -> dict[str, str]:
+        """What systems are called in the study, by their names; other systems keep their names where these collide.
+
+        The labels are those of its result, or else those that its runs recorded.
+        """
+        recorded = [made_with.get("labels", {}) for made_with in self.provenances()]
+        earlier = {name: label for names in recorded if isinstance(names, dict) for name, label in names.items()}
+        names, result = dict.fromkeys(systems), None
+        with contextlib.suppress(InputError):  # of an earlier version
+            result = self.result()
+        current = {system.name: system.label for system in (result.systems if result else ()) if system.name in names}
+        others = {name: earlier.get(name, base_name(name)) for name in names if name not in current}
+        counts = Counter([*current.values(), *others.values()])
+        return current | {name: label if counts[label] == 1 else name for name, label in others.items()}
+
     def outcome_log(self, key: str) -> str:
         """The output of a run."""
         row = self._run_row(key, "SELECT l.size, l.data FROM runs r JOIN logs l ON l.run = r.id WHERE r.key = ?")
@@ -266,6 +283,11 @@ class Store:
         for key, part, *file in self._rows(sql):
             files.setdefault(key, {})[part] = PredictionFile(*file)
         return files
+
+    def prediction_hashes(self) -> dict[str, dict[str, str]]:
+        """The hashes of all predictions, by the key of the run and the part."""
+        files = self.prediction_files()
+        return {key: {part: file.sha256 for part, file in of_run.items()} for key, of_run in files.items()}
 
     def verify(self) -> list[str]:
         """All that is missing or has changed, one line each: in the file itself, rows, counts, scores, predictions."""

@@ -223,9 +223,16 @@ def blocks(store: Store, table: str) -> Iterator[pl.DataFrame]:
     if table == "counts":
         yield from _count_blocks(store)
     else:
-        frame = store.runs() if table == "runs" else store.scores()
+        frame = _with_labels(store, store.runs() if table == "runs" else store.scores())
         unknown = [pl.col("peak_mb").replace(0.0, None)] if table == "runs" else []
         yield frame.with_columns(pl.selectors.float().fill_nan(None)).with_columns(unknown)
+
+
+def _with_labels(store: Store, frame: pl.DataFrame) -> pl.DataFrame:
+    """The runs with what systems are called in the study; their names with all settings are a column of their own."""
+    names = frame["system"]
+    labels = store.labels(names.unique())
+    return frame.with_columns(names.replace_strict(labels, return_dtype=names.dtype), name=names)
 
 
 def write_text(store: Store, table: str, format: str, out: IO[str]) -> None:
