@@ -208,6 +208,45 @@ def test_a_metric_that_fails_is_reported_and_nothing_is_trained(tmp_path: Path) 
     assert contents(path) == before
 
 
+def test_a_metric_whose_code_has_changed_scores_stored_predictions(tmp_path: Path) -> None:
+    path = study(tmp_path / "a", "parser")
+    ran(path, "metrics=['uas', 'mine.py:root']")
+    code = path.parent / "mine.py"
+    (path.parent / "root.py").write_text(code.read_text())
+    more = "metrics=['uas', 'root.py:root']"
+    assert scored_again(path, more).rescored == 4
+    (path.parent / "root.py").write_text(
+        code.read_text().replace('"root"\n', '"dep"\n').replace('== "root"', '== "dep"')
+    )
+    assert scored_again(path, more).rescored == 4
+    by_metric = {name: row for of_run in contents(path).values() for name, row in of_run.items() if "on test" in name}
+    values = [row[0] for name, row in by_metric.items() if name.startswith("root.py:root@")]
+    assert len(set(values)) == len(values) == 2
+
+
+def test_cells_that_lack_scores_are_not_called_new_because_code_has_changed(tmp_path: Path) -> None:
+    path = study(tmp_path / "a", "parser")
+    ran(path, "metrics=['uas']")
+    code = path.parent / "mine.py"
+    code.write_text(code.read_text() + "# another state\n")
+    messages: list[str] = []
+    ran(path, "metrics=['uas']", on_message=messages.append)
+    assert [message.partition(";")[0] for message in messages] == ["4 cells are new because mine.py changed"]
+    messages.clear()
+    assert scored_again(path, "metrics=['las']", on_message=messages.append).rescored == 4
+    assert messages == []
+
+
+def test_kept_cells_of_earlier_code_are_scored_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = study(tmp_path / "a", "parser")
+    ran(path, "metrics=['uas']")
+    code = path.parent / "mine.py"
+    code.write_text(code.read_text() + "# another state\n")
+    assert scored_again(path, "metrics=['las']", keep_old=True).rescored == 4
+    monkeypatch.setattr(rescoring, "IN_PROCESS", 0)
+    assert scored_again(path, "metrics=['clas']", keep_old=True).rescored == 4
+
+
 def looks(path: Path) -> list[dict[str, Any]]:
     return [event for event in Ledger(path).events() if event["event"] == "look"]
 

@@ -43,23 +43,27 @@ class MergeSource:
 
     @cached_property
     def names(self) -> dict[int, str]:
-        return dict(self._rows("SELECT id, name FROM names"))
+        names = dict(self.rows("SELECT id, name FROM names"))
+        with readable_errors(self.path):
+            if not all(isinstance(name, str) for name in names.values()):
+                raise CorruptStore("a name that is not text")
+        return names
 
     @cached_property
     def runs(self) -> dict[str, tuple[int, str]]:
         """The id and the status of every run, by its key, in the order in which they were stored."""
         return {
-            key: (number, status) for number, key, status in self._rows("SELECT id, key, status FROM runs ORDER BY id")
+            key: (number, status) for number, key, status in self.rows("SELECT id, key, status FROM runs ORDER BY id")
         }
 
     @cached_property
     def fingerprints(self) -> dict[str, bytes]:
-        return {str(number): value for number, value in self._rows("SELECT id, fingerprint FROM columns")}
+        return {str(number): value for number, value in self.rows("SELECT id, fingerprint FROM columns")}
 
     @cached_property
     def labels(self) -> dict[str, str]:
         """What systems are called in the study, by their names."""
-        systems = [self.names[number] for (number,) in self._rows("SELECT DISTINCT system FROM runs")]
+        systems = [self.names[number] for (number,) in self.rows("SELECT DISTINCT system FROM runs")]
         with Store.read(self.path) as store:
             return store.labels(systems)
 
@@ -67,7 +71,7 @@ class MergeSource:
         """The scores of a run."""
         scores: dict[ScoreName, StoredScore] = {}
         sql = "SELECT part, metric, value, sentences, words, units, columns FROM scores WHERE run = ?"
-        for part, metric, value, sentences, words, units, columns in self._rows(sql, self.runs[key][0]):
+        for part, metric, value, sentences, words, units, columns in self.rows(sql, self.runs[key][0]):
             try:
                 fingerprints = tuple(self.fingerprints[number] for number in columns.split())
                 score = StoredScore(value, sentences, words, units, fingerprints)
@@ -80,15 +84,16 @@ class MergeSource:
     def predictions(self, key: str) -> dict[str, PredictionFile]:
         """The files of the predictions of a run, by part."""
         sql = "SELECT part, file, sha256, bytes FROM predictions WHERE run = ?"
-        return {part: PredictionFile(*file) for part, *file in self._rows(sql, self.runs[key][0])}
+        return {part: PredictionFile(*file) for part, *file in self.rows(sql, self.runs[key][0])}
 
     def describe(self, key: str) -> str:
         """A cell in words."""
         sql = "SELECT system, number, corpus, seed FROM runs WHERE key = ?"
-        ((system, number, corpus, seed),) = self._rows(sql, key)
+        ((system, number, corpus, seed),) = self.rows(sql, key)
         return f"{self.labels[self.names[system]]} on split {number} of {self.names[corpus]}, seed {seed}"
 
-    def _rows(self, query: str, *values: object) -> list[Any]:
+    def rows(self, query: str, *values: object) -> list[Any]:
+        """What a query gives; errors are reported with the path of the store."""
         with readable_errors(self.path):
             return self.connection.execute(query, values).fetchall()
 

@@ -61,18 +61,17 @@ class StoreWriter:
     def _copy_run(self, cell: MergedCell) -> int:
         """The row of a run and its log; its provenance says which scores are from other stores."""
         source, old = cell.source, cell.source.runs[cell.key][0]
+        (values,) = source.rows(f"SELECT {', '.join(RUN)} FROM runs WHERE id = ?", old)
+        row: dict[str, Any] = dict(zip(RUN, values, strict=True))
+        text = _provenance(source, cell.key)
         with readable_errors(source.path):
-            values = source.connection.execute(f"SELECT {', '.join(RUN)} FROM runs WHERE id = ?", (old,)).fetchone()
-            row: dict[str, Any] = dict(zip(RUN, values, strict=True))
-            text = _provenance(source, cell.key)
             for other, names in cell.added:
-                record = with_added_scores(
-                    provenance_record(text), names, provenance_record(_provenance(other, cell.key))
-                )
-                text = json.dumps(record, sort_keys=True)
-            logs = source.connection.execute("SELECT size, data FROM logs WHERE run = ?", (old,)).fetchall()
-            names_of = {name: source.names[row[name]] for name in NAMED}
-        row |= {name: self._texts.text_id("name", text_of) for name, text_of in names_of.items()}
+                made_with = provenance_record(_provenance(other, cell.key))
+                text = json.dumps(with_added_scores(provenance_record(text), names, made_with), sort_keys=True)
+            if unknown := {row[name] for name in NAMED} - source.names.keys():
+                raise CorruptStore(f"run {cell.key} refers to a name {unknown.pop()} that is missing")
+        logs = source.rows("SELECT size, data FROM logs WHERE run = ?", old)
+        row |= {name: self._texts.text_id("name", source.names[row[name]]) for name in NAMED}
         row["provenance"] = self._texts.text_id("provenance", text)
         sql = f"INSERT INTO runs ({', '.join(RUN)}) VALUES ({', '.join('?' * len(RUN))})"
         run = int(self._connection.execute(sql, tuple(row.values())).lastrowid or 0)
@@ -92,13 +91,13 @@ class StoreWriter:
     def _column_id(self, source: MergeSource, identity: bytes) -> int:
         """The id of a column of counts, which is copied if it is new, and checked."""
         if identity not in self._columns:
+            stored = source.rows("SELECT kind, units, data FROM columns WHERE fingerprint = ?", identity)
             with readable_errors(source.path):
-                sql = "SELECT kind, units, data FROM columns WHERE fingerprint = ?"
-                kind, units, data = source.connection.execute(sql, (identity,)).fetchone()
                 try:
+                    kind, units, data = stored[0]
                     if fingerprint(kind, unpack(kind, units, data).tobytes()) != identity:
                         raise ValueError("another fingerprint")
-                except (TypeError, ValueError) as error:
+                except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as error:
                     raise CorruptStore(f"counts: {error}") from None
             sql = "INSERT INTO columns (fingerprint, kind, units, data) VALUES (?, ?, ?, ?)"
             self._columns[identity] = int(self._connection.execute(sql, (identity, kind, units, data)).lastrowid or 0)
@@ -117,6 +116,9 @@ class StoreWriter:
             except InputError as error:
                 problems.append(error)
                 continue
+            except (TypeError, ValueError):  # a name with a NUL, a size that is text
+                problems.append(InputError(f"{source.path}: broken (the record of a prediction has the wrong type)"))
+                continue
             link_or_copy((source.folder / file.file).resolve(), self._folder / file.file)
             self._connection.execute("INSERT INTO predictions VALUES (?, ?, ?, ?, ?)", (run, part, *astuple(file)))
             return
@@ -128,7 +130,7 @@ class StoreWriter:
         for kind, column in TEXT_COLUMNS.items():
             table = ROW_TABLES[kind]
             sql = f"SELECT t.{column}, c.digest FROM {table} t JOIN checksums c ON c.kind = '{kind}' AND c.id = t.id"
-            rows = [row for source in sources for row in source.connection.execute(sql)]
+            rows = [row for source in sources for row in source.rows(sql)]
             checked = {text for text, digest in rows if digest != UNCHECKED}
             number = f"SELECT id FROM {table} WHERE {column} = ?"
             for text in {text for text, _ in rows} - checked:
@@ -139,7 +141,7 @@ class StoreWriter:
         """Every study file once, with the last time at which it was run, the last one at the end."""
         latest: dict[str, tuple[float, bytes]] = {}
         for source in sources:
-            rows = source.connection.execute("SELECT id, time, text FROM studies ORDER BY id").fetchall()
+            rows = source.rows("SELECT id, time, text FROM studies ORDER BY id")
             self.last_studies.append(rows[-1][2] if rows else "")
             for number, time, text in rows:
                 if text not in latest or latest[text][0] <= time:
@@ -158,12 +160,15 @@ class StoreWriter:
 
 def _digest(source: MergeSource, kind: str, number: int) -> bytes:
     sql = "SELECT digest FROM checksums WHERE kind = ? AND id = ?"
-    return bytes(source.connection.execute(sql, (kind, number)).fetchone()[0])
+    return bytes(source.rows(sql, kind, number)[0][0])
 
 
 def _provenance(source: MergeSource, key: str) -> str:
     sql = "SELECT p.text FROM runs r JOIN provenance p ON p.id = r.provenance WHERE r.key = ?"
-    return str(source.connection.execute(sql, (key,)).fetchone()[0])
+    for (text,) in source.rows(sql, key):
+        return str(text)
+    with readable_errors(source.path):
+        raise CorruptStore(f"run {key} refers to a provenance that is missing")
 
 
 def link_or_copy(file: Path, target: Path) -> None:

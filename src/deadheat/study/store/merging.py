@@ -128,7 +128,7 @@ def _check_paths(paths: Sequence[Path], out: Path) -> None:
 def _open_source(path: Path) -> Iterator[MergeSource]:
     """A store whose rows are unchanged, at one moment."""
     with Store.read(path) as store:
-        store.check_rows()
+        store.check_rows(replaced="result")  # which is not copied
     with closing(database.open_reading(path)) as connection:
         connection.execute("BEGIN")
         yield MergeSource(path, predictions_folder(path), connection)
