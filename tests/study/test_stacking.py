@@ -18,7 +18,7 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 from deadheat.corpus import Corpus, read, take
 from deadheat.errors import StudyError
 from deadheat.neural import training
-from deadheat.neural.config import TrainJob, TrainResult
+from deadheat.neural.config import OnStep, TrainJob, TrainResult
 from deadheat.study.engine import running
 from deadheat.study.engine.running import missing_cells, run_study
 from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
@@ -88,7 +88,9 @@ def taught(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[TrainJob]]:
     """In place of networks, those that know the answer, the last first; with what was asked for, call by call."""
     calls: list[Sequence[TrainJob]] = []
 
-    def train(corpus: Corpus, orders: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:
+    def train(
+        corpus: Corpus, orders: Sequence[TrainJob], on_step: OnStep | None = None
+    ) -> Iterator[tuple[int, TrainResult]]:
         calls.append(orders)
         for number in reversed(range(len(orders))):
             yield number, knowing(corpus, orders[number])
@@ -107,7 +109,7 @@ def train_by(patch: pytest.MonkeyPatch, train: Callable[[Corpus, int, TrainJob],
     patch.setattr(
         training,
         "train_jobs",
-        lambda corpus, jobs: ((number, train(corpus, number, job)) for number, job in enumerate(jobs)),
+        lambda corpus, jobs, on_step: ((number, train(corpus, number, job)) for number, job in enumerate(jobs)),
     )
 
 
@@ -252,7 +254,7 @@ def test_cells_may_be_added_while_others_train(tmp_path: Path, taught: list[Sequ
 
 
 def test_a_network_that_is_never_heard_of_is_a_failed_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "train_jobs", lambda corpus, orders: iter([(1, knowing(corpus, orders[1]))]))
+    monkeypatch.setattr(training, "train_jobs", lambda corpus, orders, on_step: iter([(1, knowing(corpus, orders[1]))]))
     plan = study_of(tmp_path, network())
     finished = results(plan)
     assert sorted(result.status for result in finished) == [DONE, FAILED, FAILED, FAILED]

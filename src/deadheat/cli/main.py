@@ -63,8 +63,16 @@ examples:
   deadheat score gold.conllu mine.conllu --metric las --by genre
   deadheat compare gold.conllu mine=mine.conllu theirs=theirs.conllu
   deadheat info train.conllu dev.conllu"""
-BUG, WRONG_INPUT, INTERRUPTED = 1, 2, 130
+BUG, WRONG_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # the last two as shells have them: 128 and the signal
 LONGEST_PROBLEM = 300  # characters of an unexpected error that are printed
+
+
+class Interrupted(KeyboardInterrupt):
+    """A command was interrupted that can go on where it was."""
+
+    def __init__(self, kept: str, code: int = INTERRUPTED) -> None:
+        super().__init__(kept)
+        self.kept, self.code = kept, code
 
 
 def help_text() -> str:
@@ -101,6 +109,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(f"{program_name}: {_system_problem(error)}")
     except MemoryError:
         return _refuse(f"{program_name}: not enough memory for this input")
+    except Interrupted as interrupt:
+        return _say_interrupted(interrupt, given)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -132,6 +142,14 @@ def _system_problem(error: OSError) -> str:
         discard_output()
         return f"the output cannot be written ({reason(error)})"
     return f"{os.fsdecode(error.filename)}: {reason(error)}"
+
+
+def _say_interrupted(interrupt: Interrupted, given: Sequence[str]) -> int:
+    import shlex
+
+    lines = f"interrupted: {interrupt.kept}\nthe same command goes on: {shlex.join(['deadheat', *given])}"
+    print(message(lines), file=sys.stderr)
+    return interrupt.code
 
 
 def discard_output() -> None:
