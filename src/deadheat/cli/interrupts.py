@@ -8,7 +8,15 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from deadheat.cli.main import INTERRUPTED, TERMINATED, Interrupted
+INTERRUPTED, TERMINATED = 130, 143  # as shells report them: 128 and the signal
+
+
+class Interrupted(KeyboardInterrupt):
+    """A command was interrupted that can go on where it was."""
+
+    def __init__(self, kept: str, code: int) -> None:
+        super().__init__(kept)
+        self.kept, self.code = kept, code
 
 
 class _Terminated(KeyboardInterrupt):

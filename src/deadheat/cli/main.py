@@ -63,16 +63,8 @@ examples:
   deadheat score gold.conllu mine.conllu --metric las --by genre
   deadheat compare gold.conllu mine=mine.conllu theirs=theirs.conllu
   deadheat info train.conllu dev.conllu"""
-BUG, WRONG_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # the last two as shells have them: 128 and the signal
+BUG, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 LONGEST_PROBLEM = 300  # characters of an unexpected error that are printed
-
-
-class Interrupted(KeyboardInterrupt):
-    """A command was interrupted that can go on where it was."""
-
-    def __init__(self, kept: str, code: int = INTERRUPTED) -> None:
-        super().__init__(kept)
-        self.kept, self.code = kept, code
 
 
 def help_text() -> str:
@@ -109,11 +101,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(f"{program_name}: {_system_problem(error)}")
     except MemoryError:
         return _refuse(f"{program_name}: not enough memory for this input")
-    except Interrupted as interrupt:
+    except KeyboardInterrupt as interrupt:
         return _say_interrupted(interrupt, given)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
     except (SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # panics of compiled libraries are no Exceptions
@@ -144,9 +133,14 @@ def _system_problem(error: OSError) -> str:
     return f"{os.fsdecode(error.filename)}: {reason(error)}"
 
 
-def _say_interrupted(interrupt: Interrupted, given: Sequence[str]) -> int:
+def _say_interrupted(interrupt: KeyboardInterrupt, given: Sequence[str]) -> int:
     import shlex
 
+    from deadheat.cli.interrupts import Interrupted
+
+    if not isinstance(interrupt, Interrupted):
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
     lines = f"interrupted: {interrupt.kept}\nthe same command goes on: {shlex.join(['deadheat', *given])}"
     print(message(lines), file=sys.stderr)
     return interrupt.code

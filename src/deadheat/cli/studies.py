@@ -68,7 +68,7 @@ examples:
   deadheat export study.sqlite --table counts --out counts.parquet    one row per run, metric and sentence"""
 LISTED_FAILURES = 10  # kinds of them
 CELLS_FAILED = 1  # the exit code
-_NUMBER = re.compile(r"\d+")
+_VARYING = re.compile(r"\S*/deadheat-run-\S*|\d+")  # in errors of one kind: temporary files, and numbers
 
 
 def init_parser() -> argparse.ArgumentParser:
@@ -122,9 +122,11 @@ def _kept(plan: Plan, path: Path) -> str:
         return "no cell was run"
     with Store.read(path) as store:
         done = store.done()
-    if searches_of(plan):
-        return f"{path} keeps {pluralize(len(done), 'finished cell')}"
-    return f"{path} keeps {len(done & {cell.key for cell in plan.cells}):,} of {pluralize(len(plan.cells), 'cell')}"
+    cells = pluralize(len(done), "finished cell")
+    if not searches_of(plan):
+        done &= {cell.key for cell in plan.cells}
+        cells = f"{len(done):,} of {pluralize(len(plan.cells), 'cell')}"
+    return f"{cells} {'is' if len(done) == 1 else 'are'} kept in {path}"
 
 
 def _run(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
@@ -142,10 +144,20 @@ def _run(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     notes = [note for search in result.searches for note in search.notes]
     failed = list(_failures(result.failed))
     if failed:
-        failed.append(f"to run failed cells again: deadheat run {shlex.quote(str(arguments.study))} --retry-failed")
+        failed.append(f"to run failed cells again: {_command(arguments)} --retry-failed")
     say([*notes, *done.summary.notes, *failed, f"{done.summary}; results in {path}"])
     say_lines(_closing(result, path, arguments))
     return CELLS_FAILED if result.failed or done.summary.failed else 0
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    """The command that runs the study with the same values, store and ledger."""
+    words = ["deadheat", "run", str(arguments.study)]
+    for override in arguments.overrides:
+        words += ["--set", override]
+    for option, value in (("--store", arguments.store), ("--ledger", arguments.ledger)):
+        words += [option, str(value)] if value else []
+    return shlex.join(words)
 
 
 def _closing(result: StudyResult, path: Path, arguments: argparse.Namespace) -> Iterator[str]:
@@ -157,10 +169,10 @@ def _closing(result: StudyResult, path: Path, arguments: argparse.Namespace) -> 
 
 
 def _failures(failed: Sequence[FailedCell]) -> Iterator[str]:
-    """The first failure of each kind; errors that differ in numbers only are of one kind."""
+    """The first failure of each kind; errors that differ in numbers or temporary files only are of one kind."""
     kinds: dict[tuple[str, str], list[FailedCell]] = {}
     for cell in failed:
-        kinds.setdefault((cell.status, _NUMBER.sub("0", cell.error.partition("\n")[0])), []).append(cell)
+        kinds.setdefault((cell.status, _VARYING.sub("0", cell.error.partition("\n")[0])), []).append(cell)
     for first, *others in islice(kinds.values(), LISTED_FAILURES):
         yield f"{first}{f' and {len(others):,} more like it' if others else ''}"
     if len(kinds) > LISTED_FAILURES:

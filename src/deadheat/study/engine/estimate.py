@@ -80,7 +80,9 @@ class RemainingWork:
         All remaining time is shared by the workers, but a cell takes its time however many could run beside it.
         """
         waiting, shared, alone, longest = self.left.copy(), 0.0, 0.0, 0.0
+        oldest: dict[Kind, float] = {}
         for kind, age in self._running(active, now):
+            oldest[kind] = max(age, oldest.get(kind, 0.0))
             if (seconds := self.seconds_per_cell(kind)) is not None and waiting[kind]:
                 waiting[kind] -= 1
                 rest = max(0.0, seconds - age)
@@ -89,6 +91,8 @@ class RemainingWork:
             seconds = self.seconds_per_cell(kind)
             if seconds is None:
                 return None
+            if kind[0] not in self._seconds:  # a guess from other systems, until one of its own takes longer
+                seconds = max(seconds, oldest.get(kind, 0.0))
             if kind[0] in self._stacked:
                 alone += count * seconds
             else:

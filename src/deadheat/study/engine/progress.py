@@ -134,7 +134,8 @@ class Progress:
 
     def _draw(self, active: Sequence[ActiveTask], now: float) -> None:
         parts = self._parts(active, now - self._began)
-        if (left := self._work.seconds_left(active, now)) and self.done < self.total:
+        left = self._work.seconds_left(active, now)
+        if left is not None and left >= 1:  # else cells take longer than expected, or all is nearly done
             parts["left"] = f"{duration(left)} left"
         names = [visible(" ".join(name.split())) for name in self._names(active, now)]
         if self._redraws:
