@@ -22,7 +22,7 @@ REDRAW_S = 0.1  # between two drawings on a terminal, at least
 FIRST_LINES_S, LATER_LINES_S = 10.0, 60.0  # between two plain lines; they become rarer in the first minutes
 SLOWDOWN = 6  # from one to the other: a sixth of the time so far
 NAMED_S = 3.0  # age from which running cells are named
-NAMED = 3  # of them in a plain line
+NAMED, NAMED_IN_LOGS = 8, 3  # of them at most, on a terminal and in plain lines
 NAME_LENGTH = 40  # of a system, in characters
 BAR_SIZES = (40, 24, 12, 6)  # characters
 UNICODE, ASCII = "━╸─", "##-"  # done, half done, to do: readable without colour
@@ -141,7 +141,7 @@ class Progress:
         if self._redraws:
             running = running_line(names, len(active), Screen.of(self._stream).columns - 1)
         else:
-            running = running_line(names[:NAMED], len(active), None)
+            running = running_line(names[:NAMED_IN_LOGS], len(active), None)
         self._write(parts, running)
         self._written_at = now
 
@@ -160,7 +160,7 @@ class Progress:
 
     def _names(self, active: Sequence[ActiveTask], now: float) -> Iterator[str]:
         """What runs now and its age, the oldest first; without cells that began just now."""
-        for task in sorted(active, key=lambda task: task.started):
+        for task in sorted(active, key=lambda task: task.started)[:NAMED]:
             age = max(0.0, now - task.started)
             cell = self._work.cells.get(task.name)
             if age < NAMED_S and not task.detail:
