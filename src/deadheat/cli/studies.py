@@ -112,15 +112,16 @@ def run_run(arguments: argparse.Namespace) -> int:
     path = arguments.store or plan.store_path
     if arguments.plan:
         return _plan(plan, path, arguments)
-    with interruptible(lambda: _kept(plan, path)):
+    with interruptible(lambda: _kept(plan, path, keep_old=arguments.keep_old)):
         return report_worker_errors("run", lambda: _run(plan, path, arguments))
 
 
-def _kept(plan: Plan, path: Path) -> str:
+def _kept(plan: Plan, path: Path, *, keep_old: bool) -> str:
     """What an interrupted run leaves in the store."""
     if not path.exists():
         return "no cell was run"
     with Store.read(path) as store:
+        plan, _ = with_earlier_code(plan, store, keep_old=keep_old)
         done = store.done()
     cells = pluralize(len(done), "finished cell")
     if not searches_of(plan):
@@ -151,12 +152,13 @@ def _run(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
 
 
 def _command(arguments: argparse.Namespace) -> str:
-    """The command that runs the study with the same values, store and ledger."""
+    """The command that runs the study with the same values, code, store and ledger."""
     words = ["deadheat", "run", str(arguments.study)]
     for override in arguments.overrides:
         words += ["--set", override]
     for option, value in (("--store", arguments.store), ("--ledger", arguments.ledger)):
         words += [option, str(value)] if value else []
+    words += ["--keep-old"] if arguments.keep_old else []
     return shlex.join(words)
 
 
