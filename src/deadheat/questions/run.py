@@ -159,7 +159,7 @@ def run_plan(  # noqa: PLR0913 - options of the command
             store=str(path),
             searches=tuple(results),
         )
-        repeated = _check_seeds(plan, tally, open_executor)
+        repeated = _check_seeds(plan, tally, open_executor, quiet=quiet)
         notes = (*result.notes, *unequal_repetitions(plan, repeated))
         result = replace(result, repeated=repeated, notes=notes)
         summary = tally.summary()
@@ -167,7 +167,7 @@ def run_plan(  # noqa: PLR0913 - options of the command
     return StudyRun(plan, path, result, summary)
 
 
-def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor) -> dict[str, bool]:
+def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor, *, quiet: bool) -> dict[str, bool]:
     """Whether users' systems predict the same when they are trained again: what is known, and what is found out now."""
     try:
         before = tally.store.result()
@@ -176,7 +176,10 @@ def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor) -> dict
     known = {name: same for name, same in (before.repeated if before else {}).items() if name in plan.systems}
     new = [key for key, status in tally.statuses.items() if status == DONE]
     if cells := cells_to_repeat(plan, tally.store, new, known):
-        known |= repeat_cells(open_executor(), cells, tally.store.prediction_hashes())
+        executor, hashes = open_executor(), tally.store.prediction_hashes()
+        work = remaining_work(plan, tally.store, cells)
+        with Progress(work, plan.label_of, done="trained again", quiet=quiet) as progress:
+            known |= repeat_cells(executor, cells, hashes, progress)
     return known
 
 

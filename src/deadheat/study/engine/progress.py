@@ -60,6 +60,8 @@ class Progress:
         The cells that are left to run.
     label_of
         The name of a system in tables.
+    done
+        What has happened to a finished cell.
     stored
         How many cells of the study were in the store already.
     quiet
@@ -74,12 +76,14 @@ class Progress:
         label_of: Callable[[str], str] = str,
         *,
         stored: int = 0,
+        done: str = "done",
         quiet: bool = False,
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.total, self.done, self.failed = len(work.cells), 0, 0
-        self._work, self._label_of, self._stored, self._quiet, self._clock = work, label_of, stored, quiet, clock
+        self._work, self._label_of, self._done, self._stored = work, label_of, done, stored
+        self._quiet, self._clock = quiet, clock
         self._stream = sys.stderr if stream is None else stream
         self._redraws = is_terminal(self._stream)
         self._corpora = len({cell.corpus for cell in work.cells.values()})
@@ -146,7 +150,7 @@ class Progress:
         self._written_at = now
 
     def _parts(self, active: Sequence[ActiveTask], seconds: float) -> dict[str, str]:
-        parts = {"done": f"{self.done:,} of {self.total:,} done"}
+        parts = {"done": f"{self.done:,} of {self.total:,} {self._done}"}
         if self._stored:
             parts["stored"] = f"{self._stored:,} already there"
         if self.failed:
