@@ -41,7 +41,7 @@ def test_pieces_become_one_store_that_can_be_reported_and_continued(
     page = commands("report", "all.sqlite", "--json")
     assert page.code == 0
     run = commands("run", study, "--store", "all.sqlite", "--quiet")
-    assert run.err.endswith("note: 0 cells run, 2 already in the store; results in all.sqlite\n")
+    assert run.err.startswith("note: 0 cells run, 2 already in the store; results in all.sqlite\nverdict: ")
     with Store.read("all.sqlite") as store:
         assert store.result() is not None
         assert store.study() == Plan.of(study).text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -271,6 +272,7 @@ def test_an_evaluation_is_recorded_before_its_scores_are_stored(
     scored_again(path, "metrics=['upos']", ledger_entry=entry)
     events = looks(ledger_path)
     assert len(events) == 6
+    assert len({event["look"] for event in events}) == 1
     assert {event["prediction"] for event in events[:2]} == {event["prediction"] for event in events[4:]}
     assert [event["metrics"] for event in events] == [["accuracy.v1"]] * 2 + [["upos.v1"]] * 4
     scored_again(path, "metrics=['upos', 'unknown']", "evaluate=['dev']", ledger_entry=entry)
@@ -309,6 +311,19 @@ def test_rows_that_changed_are_not_written_over(tmp_path: Path) -> None:
 @pytest.fixture
 def commands(capsys: pytest.CaptureFixture[str]) -> Commands:
     return Commands(capsys)
+
+
+def test_progress_counts_cells_that_are_scored(
+    tmp_path: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = study_file(tmp_path, "majority unigram", times=2)
+    ran(path, "metrics=['accuracy']")
+    monkeypatch.setattr("deadheat.questions.run.IN_PROCESS", 0)
+    run = commands("run", path, "--set", "metrics=['upos']")
+    assert run.code == 0
+    assert re.match(r"(.*\n)*4 of 4 scored, .*took .*\nnote: 0 cells run, 4 scored again; results in ", run.err), (
+        run.err
+    )
 
 
 def test_the_plan_and_the_summary_count_the_cells_that_are_only_scored(tmp_path: Path, commands: Commands) -> None:

@@ -17,20 +17,19 @@ from deadheat.questions.search import search_result
 from deadheat.questions.study import scores_of, study_result
 from deadheat.results.study import FailedCell, StudyResult, TestSet
 from deadheat.study.engine import running
+from deadheat.study.engine.estimate import RemainingWork
 from deadheat.study.engine.executor import Executor, cores
 from deadheat.study.engine.progress import Progress
 from deadheat.study.engine.rescoring import (
     IN_PROCESS,
-    Rescored,
     RescoringTask,
     describe,
     rescore_cells,
     rescoring_tasks,
 )
-from deadheat.study.engine.running import RunSummary
+from deadheat.study.engine.running import Callbacks, RunSummary
 from deadheat.study.engine.seed_checks import cells_to_repeat, repeat_cells, unequal_repetitions
 from deadheat.study.engine.training import CellResult
-from deadheat.study.engine.worker import TaskResult
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.study.plan.cells import DONE, FAILED, Cell, Outcome
 from deadheat.study.plan.changed_code import changed_code, kept_code
@@ -167,7 +166,7 @@ def run_plan(  # noqa: PLR0913 - options of the command
             store=str(path),
             searches=tuple(results),
         )
-        repeated = _check_seeds(plan, tally, open_executor)
+        repeated = _check_seeds(plan, tally, open_executor, quiet=quiet)
         notes = (*result.notes, *unequal_repetitions(plan, repeated))
         result = replace(result, repeated=repeated, notes=notes)
         summary = tally.summary()
@@ -175,7 +174,7 @@ def run_plan(  # noqa: PLR0913 - options of the command
     return StudyRun(plan, path, result, summary)
 
 
-def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor) -> dict[str, bool]:
+def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor, *, quiet: bool) -> dict[str, bool]:
     """Whether users' systems predict the same when they are trained again: what is known, and what is found out now."""
     try:
         before = tally.store.result()
@@ -184,7 +183,10 @@ def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor) -> dict
     known = {name: same for name, same in (before.repeated if before else {}).items() if name in plan.systems}
     new = [key for key, status in tally.statuses.items() if status == DONE]
     if cells := cells_to_repeat(plan, tally.store, new, known):
-        known |= repeat_cells(open_executor(), cells, tally.store.prediction_hashes())
+        executor, hashes = open_executor(), tally.store.prediction_hashes()
+        work = remaining_work(plan, tally.store, cells)
+        with Progress(work, plan.label_of, done="trained again", quiet=quiet) as progress:
+            known |= repeat_cells(executor, cells, hashes, progress)
     return known
 
 
@@ -231,6 +233,11 @@ def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) 
     return cells, finals
 
 
+def remaining_work(plan: Plan, store: Store, cells: Sequence[Cell]) -> RemainingWork:
+    """Cells of a plan that are left to run, and the time that they need by that of others in the store."""
+    return RemainingWork.after(store, cells, workers=plan.study.engine.workers or cores())
+
+
 def _left(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> Iterator[Cell]:
     """The cells that are left to run, computed when the first is needed."""
     for cells in left_to_run(plan, store, retry_failed=retry_failed):
@@ -265,13 +272,14 @@ def _run(
     cells = list(dict.fromkeys([*missing, *again]))
     if not cells:
         return
-    workers = plan.study.engine.workers or cores()
     executor = open_executor()
-    with Progress(len(cells), workers=workers, quiet=quiet) as progress:
+    work = remaining_work(plan, store, cells)
+    stored = running.summary_before(plan, store, cells).stored
+    with Progress(work, plan.label_of, stored=stored, quiet=quiet) as progress:
 
-        def finished(outcome: Outcome, left: int) -> None:
+        def finished(outcome: Outcome) -> None:
             tally.statuses[outcome.cell.key] = outcome.status
-            progress.finished(outcome.wall_s, running=min(left, workers), failed=outcome.status != DONE)
+            progress.finished(outcome, executor.active)
 
         summary = running.run_study(
             plan,
@@ -280,7 +288,7 @@ def _run(
             ledger_entry=ledger_entry,
             retry_failed=retry_failed,
             cells=cells,
-            on_outcome=finished,
+            callbacks=Callbacks(finished, lambda: progress.tick(executor.active)),
         )
         tally.notes |= dict.fromkeys(summary.notes)
 
@@ -295,13 +303,10 @@ def _rescore(
     quiet: bool,
 ) -> list[Cell]:
     """Score stored predictions, always on this machine; returns the cells that have to be trained."""
-    workers = plan.study.engine.workers or cores()
-    with Progress(len(tasks), workers=workers, quiet=quiet or len(tasks) <= IN_PROCESS) as progress:
-
-        def finished(result: TaskResult[Rescored], left: int) -> None:
-            progress.finished(result.wall_s, running=min(left, workers), failed=result.status != DONE)
-
-        summary = rescore_cells(plan, tally.store, tasks, ledger_entry=ledger_entry, on_result=finished)
+    work = RemainingWork([task.cell for task in tasks], workers=plan.study.engine.workers or cores())
+    with Progress(work, plan.label_of, done="scored", quiet=quiet or len(tasks) <= IN_PROCESS) as progress:
+        callbacks = Callbacks(progress.finished, progress.tick)
+        summary = rescore_cells(plan, tally.store, tasks, ledger_entry=ledger_entry, callbacks=callbacks)
     tally.rescored |= summary.scored
     tally.unscored |= summary.failed.keys()
     tally.statuses |= dict.fromkeys(summary.failed, FAILED)

@@ -14,6 +14,7 @@ from deadheat.errors import InputError
 from deadheat.metrics import METRICS, align
 from deadheat.study.engine.executor import LocalExecutor
 from deadheat.study.engine.running import (
+    Callbacks,
     CellRunner,
     EvaluationRecorder,
     check_importable,
@@ -23,7 +24,7 @@ from deadheat.study.engine.running import (
 from deadheat.study.engine.training import CellResult, score_part
 from deadheat.study.engine.worker import TaskResult, describe_error
 from deadheat.study.ledger.ledger import LedgerEntry
-from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores, PredictionFile
+from deadheat.study.plan.cells import DONE, FAILED, Cell, Outcome, PartScores, PredictionFile
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.provenance import provenance
 from deadheat.study.store.recording import predictions_folder, read_prediction
@@ -53,7 +54,6 @@ class UnreadablePrediction:
 
 
 Rescored = CellResult | UnreadablePrediction
-OnResult = Callable[[TaskResult[Rescored], int], None]  # a result, and how many cells are left
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def rescore_cells(
     tasks: Sequence[RescoringTask],
     *,
     ledger_entry: LedgerEntry | None = None,
-    on_result: OnResult | None = None,
+    callbacks: Callbacks | None = None,
 ) -> RescoringSummary:
     """Score stored predictions and add the scores to their cells.
 
@@ -113,7 +113,7 @@ def rescore_cells(
     unreadable = dict.fromkeys(cells.keys() - {task.cell.key for task in ready}, MISSING_FILE)
     failed: dict[str, str] = {}
     saver = _ScoreSaver(plan, store, EvaluationRecorder.of(plan, ledger_entry))
-    for number, result in enumerate(_results(plan, store.path, ready), start=1):
+    for result in _results(plan, store.path, ready, callbacks.on_wait if callbacks else None):
         match result.value:
             case CellResult() as value:
                 saver.add(cells[result.name], value)
@@ -121,8 +121,9 @@ def rescore_cells(
                 unreadable[result.name] = problem
             case None:
                 failed[result.name] = result.error
-        if on_result is not None:
-            on_result(result, len(ready) - number)
+        if callbacks is not None:
+            usage = (result.started, result.wall_s, result.cpu_s, result.peak_mb)
+            callbacks.on_outcome(Outcome(cells[result.name], result.status, *usage))
     saver.save()
     notes = [*saver.notes]
     notes += _problem_notes(plan, cells, unreadable, "{}; it is trained again", "are trained again")
@@ -205,7 +206,9 @@ class Rescorer:
         return rescore_cell(self.runner.plan, task, self.runner.folder)
 
 
-def _results(plan: Plan, store: Path, tasks: Sequence[RescoringTask]) -> Iterator[TaskResult[Rescored]]:
+def _results(
+    plan: Plan, store: Path, tasks: Sequence[RescoringTask], on_wait: Callable[[], None] | None
+) -> Iterator[TaskResult[Rescored]]:
     """Each task once: in this process if they are few, else in workers of this machine."""
     folder = predictions_folder(store).absolute()
     if len(tasks) <= IN_PROCESS:
@@ -219,7 +222,7 @@ def _results(plan: Plan, store: Path, tasks: Sequence[RescoringTask]) -> Iterato
     ) as executor:
         for task in tasks:
             executor.submit(task.cell.key, task)
-        yield from executor.results()
+        yield from executor.results(on_wait)
 
 
 def _result_here(plan: Plan, task: RescoringTask, folder: Path) -> TaskResult[Rescored]:
