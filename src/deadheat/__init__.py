@@ -67,6 +67,8 @@ if TYPE_CHECKING:  # type checkers cannot read the table below
     from deadheat.splits.strategy import Strategy as Strategy
     from deadheat.study.ledger.ledger import Ledger as Ledger
     from deadheat.study.ledger.ledger import LedgerEntry as LedgerEntry
+    from deadheat.study.store.merging import MergedStore as MergedStore
+    from deadheat.study.store.merging import merge_stores as merge_stores
     from deadheat.study.store.store import Store as Store
     from deadheat.study.store.store import open_store as open_store
     from deadheat.systems.own import tagger as tagger
@@ -109,6 +111,7 @@ else:
         "splits": ("Partition", "Splits", "split"),
         "splits.strategy": ("STRATEGIES", "Strategy"),
         "study.ledger.ledger": ("Ledger", "LedgerEntry"),
+        "study.store.merging": ("MergedStore", "merge_stores"),
         "study.store.store": ("Store", "open_store"),
         "systems.own": ("tagger",),
         "systems.system": ("SYSTEMS", "Model", "System", "train_many"),

@@ -32,11 +32,12 @@ from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError
 from deadheat.files import STDIN
 from deadheat.questions.run import left_to_run, remaining_work, run, run_plan, with_earlier_code
-from deadheat.reporting.plan import plan_view
+from deadheat.reporting.plan import WorkLeft, plan_view
 from deadheat.reporting.terminal import print_blocks
 from deadheat.reporting.views import headline
 from deadheat.results.study import FailedCell, StudyResult
 from deadheat.screen import visible
+from deadheat.study.engine.rescoring import planned_rescoring
 from deadheat.study.engine.running import planned_evaluations
 from deadheat.study.plan.plan import Plan
 from deadheat.study.plan.protocols import PROTOCOLS
@@ -185,14 +186,22 @@ def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     with Store.read(path) if path.exists() else contextlib.nullcontext() as store:
         plan, changes = with_earlier_code(plan, store, keep_old=arguments.keep_old) if store else (plan, [])
         cells, finals = left_to_run(plan, store, retry_failed=arguments.retry_failed)
+        tasks = planned_rescoring(plan, store, [*cells, *finals]) if store is not None else []
+        rescored = {task.cell.key: task.cell for task in tasks}
+        evaluated = [rescored.get(cell.key, cell) for cell in [*cells, *finals]]
+        planned = len(plan.cells) + sum(len(search.first_cells()) for search in searches_of(plan))
+        stored = planned - len(cells)
+        cells, finals = ([cell for cell in group if cell.key not in rescored] for group in (cells, finals))
         seconds = remaining_work(plan, store, [*cells, *finals]).seconds_left() if store is not None else None
-    by_test_set = planned_evaluations(plan, [*cells, *finals], ledger_entry(arguments).ledger)
+    by_test_set = planned_evaluations(plan, evaluated, ledger_entry(arguments).ledger)
     counts = {"finals": len(finals), "evaluations": sum(by_test_set.values()), "test_sets": len(by_test_set)}
     if arguments.json:
-        planned = len(plan.cells) + sum(len(search.first_cells()) for search in searches_of(plan))
-        print_json({"cells": planned, "to_run": len(cells), **counts, "seconds": seconds or None, "store": str(path)})
+        to_do = {"cells": planned, "to_run": len(cells), "to_score": len(tasks)}
+        print_json({**to_do, **counts, "seconds": seconds or None, "store": str(path)})
     else:
-        print_blocks(plan_view(plan, missing=len(cells), **counts, seconds=seconds or None))
+        metrics = tuple(dict.fromkeys(metric for task in tasks for names in task.metrics.values() for metric in names))
+        amounts = WorkLeft(planned, len(cells), stored, len(tasks), metrics)
+        print_blocks(plan_view(plan, amounts, **counts, seconds=seconds or None))
     say(changes)
     return 0
 

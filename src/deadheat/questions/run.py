@@ -20,11 +20,18 @@ from deadheat.study.engine import running
 from deadheat.study.engine.estimate import RemainingWork
 from deadheat.study.engine.executor import Executor, cores
 from deadheat.study.engine.progress import Progress
+from deadheat.study.engine.rescoring import (
+    IN_PROCESS,
+    RescoringTask,
+    describe,
+    rescore_cells,
+    rescoring_tasks,
+)
 from deadheat.study.engine.running import Callbacks, RunSummary
 from deadheat.study.engine.seed_checks import cells_to_repeat, repeat_cells, unequal_repetitions
 from deadheat.study.engine.training import CellResult
 from deadheat.study.ledger.ledger import LedgerEntry
-from deadheat.study.plan.cells import DONE, Cell, Outcome
+from deadheat.study.plan.cells import DONE, FAILED, Cell, Outcome
 from deadheat.study.plan.changed_code import changed_code, kept_code
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import pending_cells, run_search, searches_of, tested_cells
@@ -190,12 +197,16 @@ class _Tally:
     store: Store
     statuses: dict[str, str | None]  # by key; None if it was not run
     notes: dict[str, None] = field(default_factory=dict)
+    rescored: set[str] = field(default_factory=set)
+    unscored: set[str] = field(default_factory=set)  # by a metric that failed
 
     def summary(self) -> RunSummary:
         ran, done = Counter(self.statuses.values()), self.store.done()
-        stored = sum(status is None and key in done for key, status in self.statuses.items())
+        present = {key for key, status in self.statuses.items() if status is None and key in done}
+        rescored = len(present & self.rescored)
         failed = ran.total() - ran[None] - ran[DONE]
-        return RunSummary(stored, ran[DONE], failed, ran[None] - stored, tuple(self.notes))
+        counts = (len(present) - rescored, ran[DONE], failed, ran[None] - len(present))
+        return RunSummary(*counts, tuple(self.notes), rescored)
 
 
 def with_earlier_code(plan: Plan, store: Store, *, keep_old: bool) -> tuple[Plan, list[str]]:
@@ -233,11 +244,6 @@ def _left(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> Ite
         yield from cells
 
 
-def describe(plan: Plan, cell: Cell) -> str:
-    """A cell in words."""
-    return f"{plan.label_of(cell.system)} on split {cell.number} of {cell.corpus}, seed {cell.seed}"
-
-
 def _failed(plan: Plan, cell: Cell, status: str, error: str) -> FailedCell:
     system = plan.label_of(cell.system)
     return FailedCell(cell.key, system, cell.corpus, cell.split, cell.number, cell.seed, status, error)
@@ -253,14 +259,22 @@ def _run(
     retry_failed: bool = False,
     again: Sequence[Cell] = (),
 ) -> None:
-    """Run the cells that are missing, and some again."""
+    """Run the cells that are missing, and some again; those that lack scores only are scored, and not trained."""
     store = tally.store
     missing = running.missing_cells(plan, store, retry_failed=retry_failed)
-    if not missing and not again:
+    if not tally.unscored.isdisjoint(cell.key for cell in missing):
+        missing = [cell for cell in missing if cell.key not in tally.unscored]
+    if tasks := rescoring_tasks(plan, store, missing):
+        if ledger_entry is not None:
+            rescored = {task.cell.key: task.cell for task in tasks}
+            running.check_budgets(plan, [rescored.get(cell.key, cell) for cell in missing], ledger_entry)
+        missing = _rescore(plan, tasks, missing, tally, ledger_entry, quiet=quiet)
+    cells = list(dict.fromkeys([*missing, *again]))
+    if not cells:
         return
     executor = open_executor()
-    work = remaining_work(plan, store, [*missing, *again])
-    stored = running.summary_before(plan, store, [*missing, *again]).stored
+    work = remaining_work(plan, store, cells)
+    stored = running.summary_before(plan, store, cells).stored
     with Progress(work, plan.label_of, stored=stored, quiet=quiet) as progress:
 
         def finished(outcome: Outcome) -> None:
@@ -273,7 +287,28 @@ def _run(
             executor=executor,
             ledger_entry=ledger_entry,
             retry_failed=retry_failed,
-            again=again,
+            cells=cells,
             callbacks=Callbacks(finished, lambda: progress.tick(executor.active)),
         )
         tally.notes |= dict.fromkeys(summary.notes)
+
+
+def _rescore(
+    plan: Plan,
+    tasks: Sequence[RescoringTask],
+    missing: Sequence[Cell],
+    tally: _Tally,
+    ledger_entry: LedgerEntry | None,
+    *,
+    quiet: bool,
+) -> list[Cell]:
+    """Score stored predictions, always on this machine; returns the cells that have to be trained."""
+    work = RemainingWork([task.cell for task in tasks], workers=plan.study.engine.workers or cores())
+    with Progress(work, plan.label_of, done="scored", quiet=quiet or len(tasks) <= IN_PROCESS) as progress:
+        callbacks = Callbacks(progress.finished, progress.tick)
+        summary = rescore_cells(plan, tally.store, tasks, ledger_entry=ledger_entry, callbacks=callbacks)
+    tally.rescored |= summary.scored
+    tally.unscored |= summary.failed.keys()
+    tally.statuses |= dict.fromkeys(summary.failed, FAILED)
+    tally.notes |= dict.fromkeys(summary.notes)
+    return [cell for cell in missing if cell.key not in summary.scored and cell.key not in summary.failed]
