@@ -17,7 +17,7 @@ from deadheat.corpus.transforms import with_labels
 from deadheat.errors import InputError
 from deadheat.metrics import align
 from deadheat.neural.config import BatchTrainer, TrainJob, TrainResult
-from deadheat.study.engine.executor import Executor
+from deadheat.study.engine.executor import ActiveTask, Executor
 from deadheat.study.engine.worker import TaskResult, describe_error
 from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores, PredictionFile
 from deadheat.study.plan.plan import Plan
@@ -118,14 +118,17 @@ class StackedExecutor:
         else:
             self._groups.setdefault((task.corpus, trainer.group), {})[name] = (task, trainer)
 
-    def results(self) -> Iterator[TaskResult[CellResult]]:
+    def results(self, on_wait: Callable[[], None] | None = None) -> Iterator[TaskResult[CellResult]]:
         """Each cell once: networks as they finish, then the rest."""
         while self._groups:
             key, group = next(iter(self._groups.items()))
             yield from self._train(group)
             if not group:  # nothing was added to it meanwhile
                 self._groups.pop(key, None)
-        yield from self._rest.results()
+        yield from self._rest.results(on_wait)
+
+    def active(self) -> list[ActiveTask]:
+        return self._rest.active()
 
     def cancel(self) -> None:
         for group in self._groups.values():

@@ -58,6 +58,13 @@ class TaskResult(Generic[R]):
     peak_mb: float = 0.0  # resident memory of its largest process; 0: unknown
 
 
+class Task(NamedTuple):
+    """A task as it is sent to a worker."""
+
+    name: str
+    pickled: bytes
+
+
 class Report(NamedTuple):
     """A worker's report on a task."""
 
@@ -78,6 +85,13 @@ class Ready:
 def pickled(value: object) -> bytes:
     """A value as it is sent to another process."""
     return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def is_from_script(function: object) -> bool:
+    """Whether a function, method or partial is defined in the main script, which other processes do not import."""
+    inner = getattr(function, "func", function)
+    owner = getattr(inner, "__self__", inner)
+    return "__main__" in (getattr(inner, "__module__", ""), type(owner).__module__)
 
 
 def take_messages(channel: Connection) -> tuple[list[Any], bool]:
