@@ -209,8 +209,8 @@ def _run(
     missing = running.missing_cells(plan, store, retry_failed=retry_failed)
     if not missing and not again:
         return
-    workers = plan.study.engine.workers or cores()
     executor = open_executor()
+    workers = getattr(executor, "workers", 0) or plan.study.engine.workers or cores()
     with Progress(len(missing) + len(again), workers=workers, quiet=quiet) as progress:
 
         def finished(outcome: Outcome, left: int) -> None:

@@ -12,11 +12,13 @@ from typing import Any
 
 from deadheat.corpus import Corpus, take
 from deadheat.errors import InputError
-from deadheat.study.engine.executor import Executor, LocalExecutor
+from deadheat.study.engine.executor import Executor, LocalExecutor, cores
+from deadheat.study.engine.fitting import FittingExecutor, machine
 from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
 from deadheat.study.engine.worker import TaskResult
 from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet
 from deadheat.study.plan.cells import DONE, Cell, CorpusSplit, Outcome, PartScores
+from deadheat.study.plan.needs import declares_needs, needs_of
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.provenance import provenance
 from deadheat.study.store.recording import predictions_folder, write_prediction
@@ -225,7 +227,10 @@ def local_executor(plan: Plan, store: Path) -> Executor[Cell, CellResult]:
     folder = predictions_folder(store).absolute()
     runner = CellRunner(plan.path.absolute(), plan.text, plan.overrides, folder)
     engine = plan.study.engine
+    workers: Executor[Cell, CellResult]
     workers = LocalExecutor(runner.run, workers=engine.workers, limit_s=engine.limit, prepare=runner.prepare_process)
+    if declares_needs(plan):
+        workers = FittingExecutor(workers, machine(engine.workers or cores()), needs_of(plan))
     if not use_stacks(plan):
         return workers
     return StackedExecutor(plan, lambda cell, part, data: write_prediction(folder, cell.key, part, data), workers)
@@ -277,5 +282,6 @@ def _record_evaluation(
 
 def _outcome(cell: Cell, result: TaskResult[CellResult], made_with: dict[str, Any]) -> Outcome:
     value = result.value or CellResult((), {})
+    made_with = made_with | {"host": result.host} if result.host else made_with
     usage = (result.started, result.wall_s, result.cpu_s, result.peak_mb)
     return Outcome(cell, result.status, *usage, result.log, result.error, value.scores, value.predictions, made_with)

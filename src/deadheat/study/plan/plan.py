@@ -195,7 +195,7 @@ class Plan:
     @cached_property
     def code_files(self) -> tuple[Path, ...]:
         """The files of users' code that cells run: modules, what they import beside them, what commands name."""
-        systems = [*(system for _, system, _ in self._variants), *self._searched]
+        systems = [*(system for _, system, _ in self._variants), *self.searched]
         files = [file for system in systems for file in SYSTEMS.files_of(system.name)]
         files += [file for system in systems for file in command_files(system.commands, self.path.parent)]
         files += [file for name in self.study.metrics for file in METRICS.files_of(name)]
@@ -204,7 +204,7 @@ class Plan:
         return tuple(dict.fromkeys(files))
 
     @property
-    def _searched(self) -> list[System]:
+    def searched(self) -> list[System]:
         """The systems of searches, each with some of the settings that are searched."""
         return [self.system(entry.system, entry.space.sample(1, entry.seed)[0]) for entry in self.study.search]
 
@@ -277,7 +277,7 @@ class Plan:
     def _mistakes(self) -> Iterator[Mistake]:
         """What can be checked only now: metrics without a system, columns and parts that corpora lack."""
         systems = [SYSTEMS.make(entry.name, **grid(entry.settings)[0]) for entry in self.study.systems]
-        searched = self._searched
+        searched = self.searched
         columns = {name: SYSTEMS.make(name).predicts for name in [*self.systems, *(system.name for system in searched)]}
         predicted = set(columns.values()) | (set(TREE_COLUMNS) if TREES in columns.values() else set())
         for i, metric in enumerate(map(METRICS.make, self.study.metrics)):
