@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from deadheat.cli.slurm import add_slurm_options, check_slurm_options, run_on_slurm
 from deadheat.cli.main import WRONG_INPUT
 from deadheat.cli.options import (
     JSON,
@@ -34,6 +35,7 @@ from deadheat.reporting.plan import plan_view
 from deadheat.reporting.terminal import print_blocks
 from deadheat.results.study import FailedCell
 from deadheat.screen import visible
+from deadheat.study.cluster.engine import engine_of
 from deadheat.study.engine.executor import cores
 from deadheat.study.engine.running import planned_evaluations
 from deadheat.study.plan.cells import DONE
@@ -57,7 +59,9 @@ examples:
   deadheat run study.toml --plan                    show what would run
   deadheat run study.toml                           run it, or continue where it was stopped
   deadheat run study.toml --set splits.times=3      with another value
-  deadheat run study.toml --retry-failed            run failed cells again"""
+  deadheat run study.toml --retry-failed            run failed cells again
+  deadheat run study.toml --engine ray              on all nodes of the Ray cluster of this machine
+  deadheat run study.toml --slurm --nodes 4         as a job of Slurm on four nodes"""
 EXPORT_EXAMPLES = """\
 examples:
   deadheat export study.sqlite                                        all scores as CSV
@@ -101,15 +105,20 @@ def run_parser() -> argparse.ArgumentParser:
     parser.add_argument("study", metavar="STUDY.toml", type=Path, help="the study file ('deadheat init' writes one)")
     parser.add_argument("--plan", action="store_true", help="show what would run, and run nothing")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
-    return parser.add_options(run, json=JSON, ledger=True)
+    parser.add_options(run, json=JSON, ledger=True)
+    add_slurm_options(parser)
+    return parser
 
 
 def run_run(arguments: argparse.Namespace) -> int:
     announce_compiling()
+    check_slurm_options(arguments)
     plan = Plan.of(arguments.study, arguments.overrides)
     path = arguments.store or plan.store_path
     if arguments.plan:
         return _plan(plan, path, arguments)
+    if arguments.slurm:
+        return run_on_slurm(plan, arguments)
     return report_worker_errors("run", lambda: _run(plan, path, arguments))
 
 
@@ -121,6 +130,9 @@ def _run(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
         ledger_entry=ledger_entry(arguments),
         quiet=arguments.quiet,
         on_message=lambda message: say([message]),
+        executor=engine_of(
+            plan, engine=arguments.engine, address=arguments.address, on_message=lambda text: say([text])
+        ),
     )
     result = done.result
     show(result, as_json=arguments.json)

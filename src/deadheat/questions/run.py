@@ -15,6 +15,7 @@ from deadheat.arguments import Argument
 from deadheat.questions.search import search_result
 from deadheat.questions.study import scores_of, study_result
 from deadheat.results.study import FailedCell, StudyResult, TestSet
+from deadheat.study.cluster.engine import ENGINES, MakeExecutor, engine_of
 from deadheat.study.engine import running
 from deadheat.study.engine.executor import Executor, cores
 from deadheat.study.engine.progress import Progress
@@ -33,7 +34,13 @@ StorePath: TypeAlias = Annotated[
     str | os.PathLike[str] | None,
     Argument("file for the results (default: STUDY.sqlite beside the study file)", metavar="FILE", parse=Path),
 ]
-MakeExecutor = Callable[[Plan, Path], Executor[Cell, CellResult]]  # from a plan and the path of its store
+Engine: TypeAlias = Annotated[
+    str | None, Argument("where cells run (default: as the study file says, or local)", choices=ENGINES)
+]
+Address: TypeAlias = Annotated[
+    str | None,
+    Argument("Ray cluster: HOST:PORT, ray://HOST:PORT, or auto, that of this machine (default)", metavar="ADDRESS"),
+]
 OpenExecutor = Callable[[], Executor[Cell, CellResult]]  # the one of a run, which is started when it is first needed
 
 
@@ -56,6 +63,8 @@ def run(
     overrides: Overrides = (),
     store: StorePath = None,
     retry_failed: Annotated[bool, Argument("run failed cells again")] = False,
+    engine: Engine = None,
+    address: Address = None,
     ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
     on_message: Callable[[str], None] | None = None,
@@ -72,6 +81,10 @@ def run(
         Where results go; beside the study file by default.
     retry_failed
         Run failed cells once more.
+    engine
+        `local` for this machine, `ray` for a cluster; by default what the study file says.
+    address
+        The Ray cluster: `HOST:PORT`, `ray://HOST:PORT`, or `auto` for that of this machine.
     ledger_entry
         Where evaluations at test sets are recorded, and why they are taken.
     quiet
@@ -79,13 +92,15 @@ def run(
     on_message
         Called with messages that a person should see before the end.
     """
+    plan = Plan.of(Path(study), overrides)
     return run_plan(
-        Plan.of(Path(study), overrides),
+        plan,
         Path(store) if store is not None else None,
         retry_failed=retry_failed,
         ledger_entry=ledger_entry,
         quiet=quiet,
         on_message=on_message,
+        executor=engine_of(plan, engine=engine, address=address, on_message=on_message),
     )
 
 
@@ -97,9 +112,10 @@ def run_plan(
     ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
     on_message: Callable[[str], None] | None = None,
-    executor: MakeExecutor = running.local_executor,
+    executor: MakeExecutor | None = None,
 ) -> StudyRun:
-    """Run a plan; see `run`. By default cells run in processes of this machine."""
+    """Run a plan; see `run`. By default cells run on the engine of the study file."""
+    executor = executor or engine_of(plan, on_message=on_message)
     path = path or plan.store_path
     searches, exists = searches_of(plan), path.exists()
     if ledger_entry is not None and not exists:  # a study that is refused leaves no store behind
