@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from deadheat.cli.slurm import add_slurm_options, check_slurm_options, run_on_slurm
 from deadheat.cli.main import WRONG_INPUT
 from deadheat.cli.options import (
     JSON,
@@ -25,6 +24,7 @@ from deadheat.cli.options import (
     say,
     show,
 )
+from deadheat.cli.slurm import add_slurm_options, check_slurm_options, run_on_slurm
 from deadheat.corpus.documents import sort_by_part
 from deadheat.corpus.reading import expand, read
 from deadheat.corpus.writing import write_bytes

@@ -57,7 +57,7 @@ class StudyRun:
         return str(self.result)
 
 
-def run(
+def run(  # noqa: PLR0913 (the options of the command)
     study: str | os.PathLike[str],
     *,
     overrides: Overrides = (),

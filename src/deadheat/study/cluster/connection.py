@@ -56,12 +56,20 @@ def load_ray() -> Any:
     for name, value in VARIABLES.items():
         os.environ.setdefault(name, value)
     try:
-        return importlib.import_module("ray")
+        ray = importlib.import_module("ray")
+        # Ray prints the deaths of nodes on standard output, where results go, and has no option for it.
+        with suppress(Exception):
+            setattr(importlib.import_module("ray._private.worker"), "print_to_stdstream", _print_nothing)  # noqa: B010
+        return ray
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "ray":
             raise
         problem = "the package ray is not installed; expected deadheat[cluster] (pip install 'deadheat[cluster]')"
         raise InputError(f"engine ray: {problem}") from error
+
+
+def _print_nothing(*data: object, **options: object) -> None:
+    """Take the place of a function of Ray that prints."""
 
 
 def connect(address: str = AUTO) -> Connection:

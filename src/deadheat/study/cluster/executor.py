@@ -227,7 +227,6 @@ class RayExecutor:
             result: TaskResult[CellResult] = pickle.loads(zstandard.decompress(compressed))
             task = agent.tasks.pop(result.name)
             agent.learn(result.wall_s)
-            self._fleet.is_fine(agent)
             if result.status == KILLED:
                 self._retry(task, result, stack=agent.stack)
             else:
@@ -247,10 +246,12 @@ class RayExecutor:
 
     def _fail(self, agent: NodeAgent, error: Exception) -> None:
         """Drop an agent that is dead, or that has raised an error."""
-        cause = getattr(error, "cause", None)
-        is_bug = isinstance(error, self._connection.ray.exceptions.RayTaskError)
-        text = describe_error(cause or error) if is_bug else "the agent died"
-        self._fleet.remove(agent, text.partition("\n")[0])
+        text = describe_error(getattr(error, "cause", None) or error).partition("\n")[0]
+        if agent.tasks and not isinstance(error, self._connection.ray.exceptions.RayTaskError):
+            text = "the agent died"
+            self._fleet.remove(agent)
+        else:
+            self._fleet.fail(agent, text)
         self._lose(agent, f"node {agent.node.name}: {text}")
 
     def _lose(self, agent: NodeAgent, reason: str) -> None:

@@ -20,7 +20,7 @@ from deadheat.study.plan.needs import Resources
 
 CHECK_S = 3.0  # between two looks at which nodes there are
 START_S = 300.0  # how long a node may take to start an agent, or a cluster to get the nodes that cells need
-MAX_FAILURES = 3  # agents that may die on a living node in a row before it is left out
+MAX_FAILURES = 3  # agents that may fail on a node before it is left out
 AHEAD_S, MAX_AHEAD = 0.2, 8  # work that waits on a node for each of its workers: seconds, and cells
 CALLED, LOADING, READY = "called", "loading", "ready"
 
@@ -137,21 +137,19 @@ class Fleet:
             raise WorkerError(f"cluster: {next(reversed(self._left_out.values()))}; finished cells are kept")
         return lost
 
-    def remove(self, agent: NodeAgent, failure: str = "") -> None:
-        """Drop an agent; a node on which agents die again and again is left out."""
+    def remove(self, agent: NodeAgent) -> None:
+        """Drop an agent, and end it if it is alive."""
         if agent in self.agents:
             self.agents.remove(agent)
         with suppress(Exception):
             self._connection.ray.kill(agent.handle)
-        if failure:
-            self._checked = float("-inf")
-            self._failures[agent.node.id] += 1
-            if self._failures[agent.node.id] >= MAX_FAILURES:
-                self._leave_out(agent, f"node {agent.node.name}: {failure}")
 
-    def is_fine(self, agent: NodeAgent) -> None:
-        """Forget its node's failures: it has brought a result."""
-        self._failures.pop(agent.node.id, None)
+    def fail(self, agent: NodeAgent, problem: str) -> None:
+        """Drop an agent that has failed for no fault of its cells; in time its node is left out."""
+        self.remove(agent)
+        self._failures[agent.node.id] += 1
+        if self._failures[agent.node.id] >= MAX_FAILURES:
+            self._leave_out(agent, f"node {agent.node.name}: {problem}")
 
     def advance(self, agent: NodeAgent, answer: Any) -> None:
         """Take the next step in starting an agent, after its answer to the last one."""
