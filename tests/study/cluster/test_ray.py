@@ -19,7 +19,8 @@ from deadheat.study.engine.training import CellResult
 from deadheat.study.engine.worker import TaskResult
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
-from tests.study.cluster.cluster_cases import LocalCluster, cluster_study, contents
+from tests.study.cluster.cluster_cases import LocalCluster, cluster_study, contents, worker_processes
+from tests.study.test_stacking import network, stacked, study_of, submit
 
 pytestmark = pytest.mark.slow
 SYSTEMS = "majority unigram hmm perceptron mine.py:tagger"
@@ -100,23 +101,8 @@ class Killer:
             if self.rng.random() < 0.5:
                 self.cluster.kill(self.cluster.nodes[int(self.rng.integers(len(self.cluster.nodes)))])
                 self.cluster.add(2)
-            elif workers := _worker_processes():
+            elif workers := worker_processes():
                 os.kill(workers[int(self.rng.integers(len(workers)))], signal.SIGKILL)
-
-
-def _worker_processes() -> list[int]:
-    """Processes that run cells on the nodes of this test, found by their temporary folder."""
-    pids = []
-    for process in Path("/proc").iterdir():
-        try:
-            environment = (process / "environ").read_bytes().split(b"\0")
-            command = (process / "cmdline").read_bytes()
-        except (OSError, ValueError):
-            continue
-        token = f"RAY_AUTH_TOKEN_PATH={os.environ['RAY_AUTH_TOKEN_PATH']}".encode()
-        if token in environment and b"deadheat-run-" in command:
-            pids.append(int(process.name))
-    return pids
 
 
 def study_with_deaths(folder: Path, cluster: LocalCluster, *, times: int, rounds: int, kills: int) -> None:
@@ -192,3 +178,40 @@ def test_running_cells_are_listed_with_their_node(tmp_path: Path, cluster: Local
     slow = {cell.key for cell in run.plan.cells if "tagger" in cell.system}
     assert slow & {task.name for task in seen}
     assert all(task.started > 1.7e9 and task.detail.startswith("on ") for task in seen)
+
+
+def test_cells_wait_for_the_cores_and_the_memory_that_they_need(tmp_path: Path, cluster: LocalCluster) -> None:
+    """On three cores, a cell that needs two never runs beside two others."""
+    cluster.add(3)
+    path = cluster_study(tmp_path, "unigram", times=2)
+    entry = "[[systems]]\nname = 'mine.py:tagger'\nseconds = 0.5\n"
+    needs = "length = [1, 2]\nneeds = { cores = 2, memory = '100 MB' }\n"
+    path.write_text(path.read_text() + entry + "length = [3, 4]\n" + entry + needs)
+    run = cluster.run(path)
+    assert run.summary.done == 10
+    with Store.read(run.store) as store:
+        rows = list(store.runs().select("system", "started", "wall_s").iter_rows())
+    spans = [
+        (started.timestamp(), started.timestamp() + wall_s, 2 if "length=1" in name or "(seconds" in name else 1)
+        for name, started, wall_s in rows
+    ]
+    for moment in (start for start, _, _ in spans):
+        assert sum(cores for start, end, cores in spans if start <= moment < end - 0.01) <= 3
+
+
+def test_networks_train_together_where_a_node_has_a_gpu(tmp_path: Path, cluster: LocalCluster) -> None:
+    """The node says that it has one: its networks train in stacks, in the agent, and are the same as here."""
+    pytest.importorskip("jax", reason="deadheat[neural] is not installed")
+    plan = study_of(tmp_path, network(epochs=2), network(epochs=2, seeds=1, rate=[0.01, 0.02]))
+    kept: dict[tuple[str, str], bytes] = {}
+    expected = {result.name: result.value for result in submit(stacked(plan, kept), plan.cells)}
+    cluster.add(2, gpus=1)
+    run = cluster.run(plan.path)
+    assert run.summary.done == len(plan.cells) == 8
+    with Store.read(run.store) as store:
+        assert store.verify() == []
+        for (key, part), text in kept.items():
+            assert store.prediction(key, part) == text
+        wall = store.runs()["peak_mb"].to_list()
+    assert set(expected) == {cell.key for cell in plan.cells}
+    assert set(wall) == {0.0}, "the networks trained one by one"
