@@ -13,7 +13,7 @@ import pytest
 
 from deadheat.cli.main import main
 from deadheat.errors import InputError
-from deadheat.study.cluster import executor, fleet
+from deadheat.study.cluster import agent, executor, fleet
 from deadheat.study.cluster.connection import _explain, connect
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
@@ -87,13 +87,28 @@ def test_another_version_on_a_node_is_refused(
     tmp_path: Path, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster.add(1)
-    versions = fleet.versions()
+    versions = agent.versions()
     for name in ("Deadheat", "Python", "numpy"):
         monkeypatch.setattr(fleet, "versions", lambda name=name: versions | {name: "7.0"})
         with pytest.raises(InputError) as error:
             cluster.run(cluster_study(tmp_path))
         assert str(error.value).endswith(f": {name} {versions[name]}; expected 7.0, as where the study runs")
         assert "\n" not in str(error.value)
+
+
+@pytest.mark.slow
+def test_a_node_without_deadheat_is_refused(
+    tmp_path: Path, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "deadheat").mkdir()
+    (tmp_path / "deadheat" / "__init__.py").write_text("")
+    with monkeypatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(tmp_path))
+        cluster.add(1)
+    with pytest.raises(InputError) as error:
+        cluster.run(cluster_study(tmp_path))
+    assert "Deadheat cannot be loaded (ModuleNotFoundError: No module named 'deadheat" in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.slow

@@ -246,13 +246,13 @@ class RayExecutor:
 
     def _fail(self, agent: NodeAgent, error: Exception) -> None:
         """Drop an agent that is dead, or that has raised an error."""
-        text = describe_error(getattr(error, "cause", None) or error).partition("\n")[0]
+        text = describe_error(getattr(error, "cause", None) or error)
         if agent.tasks and not isinstance(error, self._connection.ray.exceptions.RayTaskError):
             text = "the agent died"
             self._fleet.remove(agent)
         else:
             self._fleet.fail(agent, text)
-        self._lose(agent, f"node {agent.node.name}: {text}")
+        self._lose(agent, f"node {agent.node.name}: {text.splitlines()[0]}")
 
     def _lose(self, agent: NodeAgent, reason: str) -> None:
         """Queue the cells of a lost agent again."""
@@ -277,7 +277,7 @@ class RayExecutor:
         """Ask for more nodes, and give up if none comes for cells that fit on no node."""
         if time.monotonic() - self._requested > REQUEST_S:
             self._request(self._demand())
-        if self._fleet.starting or any(agent.tasks for agent in self._fleet.agents) or not self._unfinished:
+        if not self._fleet.settled or any(agent.tasks for agent in self._fleet.agents) or not self._unfinished:
             self._idle_since = None
             return
         needs = next(iter(self._demand()), Resources(cores=1))

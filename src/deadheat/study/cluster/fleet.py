@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,11 +18,13 @@ from deadheat.study.engine.fitting import QueuedTask
 from deadheat.study.engine.worker import WorkerError
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.needs import Resources
+from deadheat.version import __version__
 
 CHECK_S = 3.0  # between two looks at which nodes there are
 START_S = 300.0  # how long a node may take to start an agent, or a cluster to get the nodes that cells need
 MAX_FAILURES = 3  # agents that may fail on a node before it is left out
 AHEAD_S, MAX_AHEAD = 0.2, 8  # work that waits on a node for each of its workers: seconds, and cells
+_IMPORT_ERROR = re.compile(r"(?:ModuleNotFound|Import|Attribute)Error: [^\n]*[^\n.]")
 CALLED, LOADING, READY = "called", "loading", "ready"
 
 
@@ -108,9 +111,9 @@ class Fleet:
         return [agent for agent in self.agents if agent.state == READY and agent.call is None]
 
     @property
-    def starting(self) -> bool:
-        """Whether an agent has yet to become ready."""
-        return any(agent.state != READY for agent in self.agents)
+    def settled(self) -> bool:
+        """Whether every node has been given its agents, and all of them are ready."""
+        return self._checked > float("-inf") and all(agent.state == READY for agent in self.agents)
 
     @property
     def has_gpus(self) -> bool:
@@ -141,15 +144,20 @@ class Fleet:
         """Drop an agent, and end it if it is alive."""
         if agent in self.agents:
             self.agents.remove(agent)
+        self._checked = float("-inf")  # the node may get another one
         with suppress(Exception):
             self._connection.ray.kill(agent.handle)
 
     def fail(self, agent: NodeAgent, problem: str) -> None:
         """Drop an agent that has failed for no fault of its cells; in time its node is left out."""
+        if agent.state == CALLED and (causes := _IMPORT_ERROR.findall(problem)):
+            cause = f"Deadheat cannot be loaded ({causes[-1]})"
+            self._refuse(agent, f"node {agent.node.name}: {cause}; expected Deadheat {__version__} with its packages")
+            return
         self.remove(agent)
         self._failures[agent.node.id] += 1
         if self._failures[agent.node.id] >= MAX_FAILURES:
-            self._leave_out(agent, f"node {agent.node.name}: {problem}")
+            self._leave_out(agent, f"node {agent.node.name}: {problem.splitlines()[0]}")
 
     def advance(self, agent: NodeAgent, answer: Any) -> None:
         """Take the next step in starting an agent, after its answer to the last one."""
