@@ -12,7 +12,8 @@ import pickle
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,7 +27,7 @@ from benchmarks.timing import ROOT, corpus_file, table
 from deadheat.study.cluster import fleet
 from deadheat.study.cluster.agent import Agent, AgentSetup, NodeResult, NodeRunner, packed
 from deadheat.study.cluster.connection import connect
-from deadheat.study.cluster.executor import RayExecutor
+from deadheat.study.cluster.executor import WRITERS, RayExecutor, write_predictions
 from deadheat.study.engine.executor import ActiveTask, LocalExecutor
 from deadheat.study.engine.running import run_study
 from deadheat.study.engine.training import CellResult
@@ -34,13 +35,16 @@ from deadheat.study.engine.worker import TaskResult
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.study.plan.cells import DONE, Cell, PartScores
 from deadheat.study.plan.plan import Plan
-from deadheat.study.store.recording import prediction_file, predictions_folder, write_compressed
+from deadheat.study.store.recording import prediction_file, predictions_folder
 from deadheat.study.store.store import Store
 
 CELLS, STORED = 5_000, 300
 NODES, CORES = 3, 2
 WORKERS = (10, 100, 1_000)
+BATCH = 16  # results that arrive while the last ones are written
+SEEDS = 10  # cells of one split
 STUDY = "[corpora.text]\nfiles = 'text.conllu'\n[splits]\nstrategy = 'random'\ntimes = {times}\n"
+SYSTEM = f"[[systems]]\nname = 'perceptron'\nepochs = 1\nseeds = {SEEDS}\n"
 
 
 def nothing(cell: Cell) -> CellResult:
@@ -79,10 +83,9 @@ def cluster() -> Iterator[tuple[str, Any]]:
         made.shutdown()
 
 
-def study(folder: Path, text: Path, systems: Sequence[str], times: int) -> Plan:
+def study(folder: Path, text: Path, times: int) -> Plan:
     (folder / "text.conllu").write_bytes(text.read_bytes())
-    entries = "".join(f"[[systems]]\nname = '{name}'\n" for name in systems)
-    (folder / "study.toml").write_text(STUDY.format(times=times) + entries)
+    (folder / "study.toml").write_text(STUDY.format(times=times) + SYSTEM)
     return Plan.of(folder / "study.toml")
 
 
@@ -122,17 +125,16 @@ class Replay:
 
     def results(self, on_wait: Any = None) -> Iterator[TaskResult[CellResult]]:
         rng = np.random.default_rng(0)
-        for number, (name, cell) in enumerate(self.cells):
-            start = time.perf_counter()
-            data = varied(self.templates[number % len(self.templates)], cell, rng)
-            self.making += time.perf_counter() - start
-            self.received += len(data)
-            result: TaskResult[Any] = pickle.loads(zstandard.decompress(data))
-            for part, compressed in result.value.contents.items():
-                write_compressed(self.folder, result.value.predictions[part], compressed)
-                self.written += len(compressed)
-            value = CellResult(result.value.scores, result.value.predictions)
-            yield replace(result, name=name, value=value)
+        with ThreadPoolExecutor(WRITERS) as pool:
+            for first in range(0, len(self.cells), BATCH):
+                start = time.perf_counter()
+                cells = [cell for _, cell in self.cells[first : first + BATCH]]
+                batch = [varied(self.templates[cell.seed % len(self.templates)], cell, rng) for cell in cells]
+                self.making += time.perf_counter() - start
+                self.received += sum(map(len, batch))
+                results: list[TaskResult[Any]] = [pickle.loads(zstandard.decompress(data)) for data in batch]
+                self.written += sum(len(data) for result in results for data in result.value.contents.values())
+                yield from write_predictions(results, self.folder, pool)
 
     def active(self) -> list[ActiveTask]:
         return []
@@ -155,24 +157,35 @@ def varied(data: bytes, cell: Cell, rng: np.random.Generator) -> bytes:
     return packed(replace(result, name=cell.key, value=value))
 
 
-def seconds_to_write(folder: Path, text: Path, cells: int) -> tuple[float, Replay]:
+def seconds_to_write(folder: Path, text: Path, cells: int, *, ledger: bool) -> tuple[float, Replay]:
     """What a study does with results of cells, without the cells themselves."""
-    plan = study(folder, text, ["majority"], cells)
+    plan = study(folder, text, cells // SEEDS)
     runner = NodeRunner(plan.path, plan.text, (), folder)
     runner.prepare()
     templates = [packed(TaskResult(cell.key, DONE, runner.run(cell), started=1.8e9)) for cell in plan.cells[:5]]
     replay = Replay(templates, predictions_folder(folder / "study.sqlite"))
-    entry = LedgerEntry(Ledger.at(str(folder / "ledger.jsonl")), "benchmark", "")
+    entry = LedgerEntry(Ledger.at(str(folder / "ledger.jsonl")), "benchmark", "") if ledger else None
     with Store.open(folder / "study.sqlite", create=True) as store:
         start = time.perf_counter()
         run_study(plan, store, executor=replay, ledger_entry=entry)  # type: ignore[arg-type]
         return (time.perf_counter() - start - replay.making) / cells, replay
 
 
+def seconds_to_sync() -> float:
+    """Seconds that the disk takes to make a small file safe."""
+    with tempfile.NamedTemporaryFile() as file:
+        start = time.perf_counter()
+        for _ in range(100):
+            file.write(b"x")
+            file.flush()
+            os.fsync(file.fileno())
+        return (time.perf_counter() - start) / 100
+
+
 def print_overhead(cells: int) -> float:
     """Print what a cell costs on a cluster; returns the seconds per empty cell."""
     with cluster() as (address, made), tempfile.TemporaryDirectory() as name:
-        plan = study(Path(name), corpus_file(), ["majority"], 1)
+        plan = study(Path(name), corpus_file(), 1)
         rows, costs = [], []
         for work, number in (("nothing", cells), ("short", 400)):
             os.environ["BENCH_CELL"] = work
@@ -192,30 +205,31 @@ def main() -> None:
     cells = int(sys.argv[1]) if len(sys.argv) > 1 else CELLS
     overhead = print_overhead(cells)
     rows, capacity = [], []
-    for label, share in (("a tenth of it", 10), ("English EWT, test", 1)):
+    blocks = corpus_file().read_text().strip().split("\n\n")
+    for share, ledger in ((100, True), (10, True), (1, True), (1, False)):  # the first one warms up
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             text = folder / "source.conllu"
-            blocks = corpus_file().read_text().strip().split("\n\n")
             text.write_text("\n\n".join(blocks[::share]) + "\n\n")
-            took, replay = seconds_to_write(folder, text, STORED)
-            total = took + overhead
+            took, replay = seconds_to_write(folder, text, STORED, ledger=ledger)
             size = (folder / "study.sqlite").stat().st_size
-            capacity.append((label, 1 / total, replay.received / STORED / total))
-            rows.append(
-                [
-                    f"{label}: {len(blocks) // share:,} sentences",
-                    f"{1e3 * took:.1f}",
-                    f"{1 / total:.0f}",
-                    f"{replay.received / STORED / 1e3:.0f}",
-                    f"{replay.received / STORED / total / 1e6:.1f}",
-                    f"{(size + replay.written) / STORED / 1e3:.0f}",
-                ]
-            )
+        received, total = replay.received / STORED, took + overhead
+        label = f"{len(blocks) // share:,} sentences" + ("" if ledger else ", no ledger")
+        numbers = [
+            1e3 * took,
+            1 / total,
+            received / 1e3,
+            received / total / 1e6,
+            (size + replay.written) / STORED / 1e3,
+        ]
+        capacity.append((label, 1 / total))
+        rows.append([label, *(f"{number:.1f}" for number in numbers)])
+    print(f"one fsync: {1e3 * seconds_to_sync():.1f} ms")
+    del rows[0], capacity[0]
     head = ["one writer", "ms per cell", "cells/s with Ray", "kB received per cell", "MB/s", "kB on disk per cell"]
     print(table(head, rows))
     head = ["seconds that a cell has to take, for one writer to keep up", *(f"{count:,} workers" for count in WORKERS)]
-    print(table(head, [[label, *(f"{count / rate:.1f}" for count in WORKERS)] for label, rate, _ in capacity]))
+    print(table(head, [[label, *(f"{count / rate:.1f}" for count in WORKERS)] for label, rate in capacity]))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pickle
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -32,12 +33,26 @@ from deadheat.systems import SYSTEMS
 TRIES = 3  # of a cell whose process or node dies
 MAX_STACK = 512  # networks that train together on one GPU
 WAIT_S = 1.0
+WRITERS = 16  # threads that write predictions: most of the time they wait for the disk
 MAX_REQUESTED = 1_000  # cells of one kind that an autoscaler is asked for nodes for
 REQUEST_S = 15.0
 
 
 def ignore(message: str) -> None:
     """Show no message."""
+
+
+def write_predictions(
+    results: Sequence[TaskResult[CellResult]], folder: Path, pool: ThreadPoolExecutor
+) -> list[TaskResult[CellResult]]:
+    """Write the predictions that came with results, several at a time; returns the results without them."""
+    values = [result.value for result in results if isinstance(result.value, NodeResult)]
+    files = [(value.predictions[part], data) for value in values for part, data in value.contents.items()]
+    list(pool.map(lambda file: write_compressed(folder, *file), files))  # raises the first error
+    return [
+        replace(result, value=CellResult(result.value.scores, result.value.predictions)) if result.value else result
+        for result in results
+    ]
 
 
 class RayExecutor:
@@ -58,7 +73,9 @@ class RayExecutor:
         self._stacks: dict[Any, dict[str, Cell]] = {}  # cells that train together, by name
         self._trainers: dict[str, BatchTrainer | None] = {}
         self._tries: Counter[str] = Counter()
+        self._unwritten: list[TaskResult[CellResult]] = []
         self._finished: deque[TaskResult[CellResult]] = deque()
+        self._pool = ThreadPoolExecutor(WRITERS)
         self._unfinished: set[str] = set()
         self._idle_since: float | None = None
         self._requested = float("-inf")
@@ -82,12 +99,13 @@ class RayExecutor:
             self._stacks.setdefault((task.corpus, trainer.group), {})[name] = task
 
     def results(self, on_wait: Callable[[], None] | None = None) -> Iterator[TaskResult[CellResult]]:
-        while self._unfinished or self._finished:
+        while self._unfinished or self._unwritten or self._finished:
             for agent in self._fleet.check():
                 self._lose(agent, f"node {agent.node.name} was lost")
             self._assign()
             self._collect()
-            self._assign()
+            self._assign()  # first: nodes work while predictions are written
+            self._write()
             if not self._finished:
                 self._check_stuck()
                 if on_wait is not None:
@@ -112,7 +130,9 @@ class RayExecutor:
 
     def close(self) -> None:
         self._unfinished.clear()
+        self._unwritten.clear()
         self._finished.clear()
+        self._pool.shutdown()
         self._fleet.close()
         self._request(Counter())
         self._connection.close()
@@ -233,16 +253,15 @@ class RayExecutor:
                 self._finish(result)
 
     def _finish(self, result: TaskResult[CellResult]) -> None:
-        """Report a result, after writing its predictions."""
-        if result.name not in self._unfinished:
-            return
-        self._unfinished.discard(result.name)
-        value = result.value
-        if isinstance(value, NodeResult):
-            for part, compressed in value.contents.items():
-                write_compressed(self._folder, value.predictions[part], compressed)
-            result = replace(result, value=CellResult(value.scores, value.predictions))
-        self._finished.append(result)
+        """Report a result, once its predictions are written."""
+        if result.name in self._unfinished:
+            self._unfinished.discard(result.name)
+            self._unwritten.append(result)
+
+    def _write(self) -> None:
+        """Write the predictions of all results that have arrived."""
+        results, self._unwritten = self._unwritten, []
+        self._finished.extend(write_predictions(results, self._folder, self._pool))
 
     def _fail(self, agent: NodeAgent, error: Exception) -> None:
         """Drop an agent that is dead, or that has raised an error."""
