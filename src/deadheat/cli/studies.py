@@ -131,7 +131,7 @@ def _run(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
         quiet=arguments.quiet,
         on_message=lambda message: say([message]),
         executor=engine_of(
-            plan, engine=arguments.engine, address=arguments.address, on_message=lambda text: say([text])
+            plan, path, engine=arguments.engine, address=arguments.address, on_message=lambda text: say([text])
         ),
     )
     result = done.result

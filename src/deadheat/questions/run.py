@@ -93,14 +93,15 @@ def run(  # noqa: PLR0913 (the options of the command)
         Called with messages that a person should see before the end.
     """
     plan = Plan.of(Path(study), overrides)
+    path = Path(store) if store is not None else plan.store_path
     return run_plan(
         plan,
-        Path(store) if store is not None else None,
+        path,
         retry_failed=retry_failed,
         ledger_entry=ledger_entry,
         quiet=quiet,
         on_message=on_message,
-        executor=engine_of(plan, engine=engine, address=address, on_message=on_message),
+        executor=engine_of(plan, path, engine=engine, address=address, on_message=on_message),
     )
 
 
@@ -115,8 +116,8 @@ def run_plan(
     executor: MakeExecutor | None = None,
 ) -> StudyRun:
     """Run a plan; see `run`. By default cells run on the engine of the study file."""
-    executor = executor or engine_of(plan, on_message=on_message)
     path = path or plan.store_path
+    executor = executor or engine_of(plan, path, on_message=on_message)
     searches, exists = searches_of(plan), path.exists()
     if ledger_entry is not None and not exists:  # a study that is refused leaves no store behind
         running.check_budgets(plan, _left(plan, None), ledger_entry)

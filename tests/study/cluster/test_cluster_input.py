@@ -59,8 +59,11 @@ def test_a_study_file_names_the_engine_and_an_option_overrides_it(
     path = cluster_study(tmp_path, more="evaluate = ['dev']\n", times=1)
     path.write_text(path.read_text() + f"[engine]\ntype = 'ray'\naddress = '127.0.0.1:{free_port()}'\nworkers = 1\n")
     assert "nobody answers" in refused(capsys, ["run", path])
+    assert not path.with_suffix(".sqlite").exists()
     assert main(["run", str(path), "--engine", "local", "--quiet"]) == 0
+    assert main(["run", str(path), "--quiet"]) == 0, "a finished study needs no cluster"
     capsys.readouterr()
+    assert "nobody answers" in refused(capsys, ["run", path, "--set", "splits.times=2"])
     assert "with the local engine" in refused(capsys, ["run", path, "--engine", "local", "--address", "auto"])
 
 

@@ -7,11 +7,13 @@ import logging
 import os
 import re
 import socket
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from deadheat.errors import InputError
+from deadheat.study.engine.worker import WorkerError, describe_error
 from deadheat.study.plan.needs import Resources
 
 AUTO, CLIENT = "auto", "ray://"
@@ -39,8 +41,23 @@ class Connection:
 
     def nodes(self) -> list[Node]:
         """The nodes that are alive, with all that they have."""
-        living = [node for node in self.ray.nodes() if node["Alive"]]
+        with self.errors():
+            living = [node for node in self.ray.nodes() if node["Alive"]]
         return [Node(node["NodeID"], node["NodeManagerHostname"], _resources(node["Resources"])) for node in living]
+
+    def wait(self, calls: Sequence[Any], *, number: int, timeout: float) -> list[Any]:
+        """The calls that have been answered, after waiting for so many of them."""
+        with self.errors():
+            return list(self.ray.wait(list(calls), num_returns=number, timeout=timeout)[0])
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Report a cluster that is gone in one line."""
+        try:
+            yield
+        except Exception as error:
+            text = describe_error(error).partition("\n")[0]
+            raise WorkerError(f"cluster: the connection is lost ({text}); finished cells are kept") from error
 
     def close(self) -> None:
         if self._opened:

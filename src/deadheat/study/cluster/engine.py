@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from deadheat.errors import InputError
@@ -19,6 +18,7 @@ MakeExecutor = Callable[[Plan, Path], Executor[Cell, CellResult]]  # from a plan
 
 def engine_of(
     plan: Plan,
+    store: Path,
     *,
     engine: str | None = None,
     address: str | None = None,
@@ -26,7 +26,8 @@ def engine_of(
 ) -> MakeExecutor:
     """What makes the executor of a study: that of its file, unless another engine or address is given.
 
-    A cluster is connected to at once, so that a study with a wrong address leaves no store.
+    If there is no store yet, a cluster is connected to at once, so that a study with a wrong address leaves none. Else
+    it is connected to when the first cell runs: a finished study needs no cluster.
     """
     entry = plan.study.engine
     engine = engine or (RAY if address else entry.type)
@@ -37,4 +38,10 @@ def engine_of(
     from deadheat.study.cluster.connection import connect
     from deadheat.study.cluster.executor import RayExecutor, ignore
 
-    return partial(RayExecutor, connection=connect(address or entry.address), on_message=on_message or ignore)
+    cluster = address or entry.address
+    connection = None if store.exists() else connect(cluster)
+
+    def ray_executor(plan: Plan, store: Path) -> Executor[Cell, CellResult]:
+        return RayExecutor(plan, store, connection or connect(cluster), on_message=on_message or ignore)
+
+    return ray_executor

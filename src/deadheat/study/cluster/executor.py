@@ -226,9 +226,9 @@ class RayExecutor:
             time.sleep(WAIT_S / 10)
             return
         ray = self._connection.ray
-        ready, _ = ray.wait(list(calls), num_returns=1, timeout=WAIT_S)
+        ready = self._connection.wait(list(calls), number=1, timeout=WAIT_S)
         if ready and len(calls) > 1:
-            ready, _ = ray.wait(list(calls), num_returns=len(calls), timeout=0)
+            ready = self._connection.wait(list(calls), number=len(calls), timeout=0)
         for call in ready:
             agent = calls[call]
             try:
