@@ -6,6 +6,7 @@ import importlib
 import logging
 import os
 import re
+import signal
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -103,12 +104,24 @@ def connect(address: str = AUTO) -> Connection:
     if address != AUTO:
         _check_address(address)
     try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        with _kept_signal(signal.SIGTERM):  # Ray would print its stack
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except Exception as error:
         with suppress(Exception):
             ray.shutdown()
         raise InputError(_explain(address, error)) from error
     return Connection(ray, opened=True)
+
+
+@contextmanager
+def _kept_signal(number: signal.Signals) -> Iterator[None]:
+    """Handle a signal afterwards as before."""
+    handler = signal.getsignal(number)
+    try:
+        yield
+    finally:
+        with suppress(TypeError, ValueError):  # not in the main thread, or not a handler of Python
+            signal.signal(number, handler)
 
 
 def _check_address(address: str) -> None:
