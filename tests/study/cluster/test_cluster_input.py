@@ -105,11 +105,12 @@ def test_a_node_without_deadheat_is_refused(
 ) -> None:
     (tmp_path / "deadheat").mkdir()
     (tmp_path / "deadheat" / "__init__.py").write_text("")
+    cluster.add(1)
     with monkeypatch.context() as patch:
         patch.setenv("PYTHONPATH", str(tmp_path))
         cluster.add(1)
     with pytest.raises(InputError) as error:
-        cluster.run(cluster_study(tmp_path))
+        cluster.run(cluster_study(tmp_path, times=200))
     assert "Deadheat cannot be loaded (ModuleNotFoundError: No module named 'deadheat" in str(error.value)
     assert "\n" not in str(error.value)
 

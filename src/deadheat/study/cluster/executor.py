@@ -18,7 +18,7 @@ from deadheat.errors import InputError
 from deadheat.neural.config import BatchTrainer
 from deadheat.study.cluster.agent import AgentSetup, NodeResult, StepReport
 from deadheat.study.cluster.connection import Connection
-from deadheat.study.cluster.fleet import READY, START_S, AgentNeeds, Fleet, NodeAgent
+from deadheat.study.cluster.fleet import ONE_CORE, READY, START_S, AgentNeeds, Fleet, NodeAgent
 from deadheat.study.cluster.packing import pack
 from deadheat.study.engine.executor import ActiveTask
 from deadheat.study.engine.fitting import QueuedTask, TaskQueue
@@ -188,15 +188,15 @@ class RayExecutor:
         if agent.tasks:
             return []
         agent.stack = agent.alone = False
+        tasks: list[QueuedTask[Cell]] = []
         if self._stacks and agent.total.gpus:
-            agent.stack = True
-            return self._take_stack()
-        for suspect in list(self._suspects):
-            if agent.total.covers(suspect.needs):
-                self._suspects.remove(suspect)
-                agent.alone = True
-                return [suspect]
-        return []
+            agent.stack, tasks = True, self._take_stack()
+        elif suspect := next((task for task in self._suspects if agent.total.covers(task.needs)), None):
+            self._suspects.remove(suspect)
+            agent.alone, tasks = True, [suspect]
+        for task in tasks:
+            agent.add(task)
+        return tasks
 
     def _take_stack(self) -> list[QueuedTask[Cell]]:
         """Cells that train together, so many that every GPU gets some."""
@@ -212,10 +212,10 @@ class RayExecutor:
         """Take one more cell for an agent, if it has what the cell needs."""
         task = self._queue.take(agent.free)
         if task is None and agent.free.cores > -agent.lookahead:
-            task = self._queue.take(Resources(cores=1))
+            task = self._queue.take(ONE_CORE)
         if task is None:
             return False
-        agent.tasks[task.name] = task
+        agent.add(task)
         tasks.append(task)
         return True
 
@@ -245,7 +245,7 @@ class RayExecutor:
         agent.answer(report)
         for compressed in report.results:
             result: TaskResult[CellResult] = pickle.loads(zstandard.decompress(compressed))
-            task = agent.tasks.pop(result.name)
+            task = agent.take(result.name)
             agent.learn(result.wall_s)
             if result.status == KILLED:
                 self._retry(task, result, stack=agent.stack)
@@ -275,8 +275,7 @@ class RayExecutor:
 
     def _lose(self, agent: NodeAgent, reason: str) -> None:
         """Queue the cells of a lost agent again."""
-        tasks, agent.tasks = agent.tasks, {}
-        for task in tasks.values():
+        for task in [agent.take(name) for name in list(agent.tasks)]:
             started = time.time() - (time.monotonic() - agent.called)
             self._retry(task, TaskResult(task.name, KILLED, None, reason, started=started), stack=agent.stack)
 
@@ -299,7 +298,7 @@ class RayExecutor:
         if not self._fleet.settled or any(agent.tasks for agent in self._fleet.agents) or not self._unfinished:
             self._idle_since = None
             return
-        needs = next(iter(self._demand()), Resources(cores=1))
+        needs = next(iter(self._demand()), ONE_CORE)
         if self._idle_since is None:
             self._idle_since = time.monotonic()
             self._on_message(f"waiting for a node with {needs}")
@@ -309,8 +308,9 @@ class RayExecutor:
     def _demand(self) -> Counter[Resources]:
         """How many cells of each kind of needs have not finished."""
         waiting = [suspect.needs for suspect in self._suspects]
-        running = [task.needs for agent in self._fleet.agents for task in agent.tasks.values()]
-        stacks = [Resources(cores=1, gpus=1)] * len(self._stacks)
+        running = [task.needs for agent in self._fleet.agents if not agent.stack for task in agent.tasks.values()]
+        stacks = [agent.total for agent in self._fleet.agents if agent.stack and agent.tasks]
+        stacks += [Resources(cores=1, gpus=1)] * len(self._stacks)
         return Counter(self._queue.kinds()) + Counter([*waiting, *stacks, *running])
 
     def _request(self, demand: Counter[Resources]) -> None:

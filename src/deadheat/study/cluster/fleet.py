@@ -25,6 +25,7 @@ START_S = 300.0  # how long a node may take to start an agent, or a cluster to g
 MAX_FAILURES = 3  # agents that may fail on a node before it is left out
 AHEAD_S, MAX_AHEAD = 0.2, 8  # work that waits on a node for each of its workers: seconds, and cells
 _IMPORT_ERROR = re.compile(r"(?:ModuleNotFound|Import|Attribute)Error: [^\n]*[^\n.]")
+ONE_CORE = Resources(cores=1)
 CALLED, LOADING, READY = "called", "loading", "ready"
 
 
@@ -45,36 +46,43 @@ class NodeAgent:
     number: int  # on its node
     handle: Any
     total: Resources
+    free: Resources  # negative if it has more cells than it can run at once
     state: str = CALLED
     call: Any = None  # that is in flight
     called: float = field(default_factory=time.monotonic)
     tasks: dict[str, QueuedTask[Cell]] = field(default_factory=dict)
+    demanding: int = 0  # how many of them need more than one core
     active: list[ActiveTask] = field(default_factory=list)
     stack: bool = False  # whether its cells train together
     alone: bool = False  # whether it has a cell that must have no others beside it
     mean_s: float = 0.0  # of its last cells; 0: none yet
 
     @property
-    def free(self) -> Resources:
-        taken = Resources()
-        for task in self.tasks.values():
-            taken += task.needs
-        return self.total - taken
-
-    @property
     def lookahead(self) -> int:
         """How many more cells it may be given than it has cores, so that its workers need not wait for us."""
-        if not self.mean_s or any(task.needs != Resources(cores=1) for task in self.tasks.values()):
+        if not self.mean_s or self.demanding:
             return 0
         return int(min(MAX_AHEAD, AHEAD_S / self.mean_s) * self.total.cores)
+
+    def add(self, task: QueuedTask[Cell]) -> None:
+        """Count a cell that it is given."""
+        self.tasks[task.name] = task
+        self.free -= task.needs
+        self.demanding += task.needs != ONE_CORE
+
+    def take(self, name: str) -> QueuedTask[Cell]:
+        """Take a cell back, which has finished or has to run elsewhere."""
+        task = self.tasks.pop(name)
+        self.free += task.needs
+        self.demanding -= task.needs != ONE_CORE
+        return task
 
     def learn(self, wall_s: float) -> None:
         """Learn how long its cells take."""
         self.mean_s = max(1e-4, 0.8 * self.mean_s + 0.2 * wall_s if self.mean_s else wall_s)
 
     def begin(self, tasks: list[QueuedTask[Cell]], *, stack: bool = False) -> None:
-        """Give it cells, and ask for results."""
-        self.tasks |= {task.name: task for task in tasks}
+        """Send it cells that it has been given, and ask for results."""
         self.stack = stack
         self.called = time.monotonic()
         self.call = self.handle.step.remote([(task.name, task.task) for task in tasks], stack=stack)
@@ -101,7 +109,8 @@ class Fleet:
         self.agents: list[NodeAgent] = []
         self._failures: Counter[str] = Counter()  # by node
         self._left_out: dict[str, str] = {}  # why, by node
-        self._proven = False  # whether an agent has started
+        self._first_nodes: set[str] = set()  # those at the start
+        self._gpu_seen = float("-inf")  # when a node had one
         self._checked = float("-inf")
         self._versions = versions()
 
@@ -117,7 +126,8 @@ class Fleet:
 
     @property
     def has_gpus(self) -> bool:
-        return any(agent.total.gpus for agent in self.agents)
+        """Whether a node has a GPU for cells, or had one a short while ago and may come back."""
+        return time.monotonic() - self._gpu_seen < START_S
 
     def check(self) -> list[NodeAgent]:
         """Look for new and lost nodes now and then; returns the agents that were lost."""
@@ -127,14 +137,19 @@ class Fleet:
         nodes = {node.id: node for node in self._connection.nodes()}
         lost = [agent for agent in self.agents if agent.node.id not in nodes]
         late = [agent for agent in self.agents if agent.state == CALLED and self._checked - agent.called > START_S]
-        for agent in late:
-            self._left_out.setdefault(agent.node.id, f"node {agent.node.name}: no agent started in {START_S:.0f} s")
         for agent in dict.fromkeys([*lost, *late]):
             self.remove(agent)
+        for agent in late:
+            self._leave_out(agent, f"node {agent.node.name}: no agent started in {START_S:.0f} s")
+        self._first_nodes = self._first_nodes or set(nodes)
         present = {(agent.node.id, agent.number) for agent in self.agents}
         for node in nodes.values():
             for number, share in enumerate(_shares(node.resources, self._needs)):
-                if node.id not in self._left_out and (node.id, number) not in present:
+                if node.id in self._left_out:
+                    continue
+                if share.gpus:
+                    self._gpu_seen = time.monotonic()
+                if (node.id, number) not in present:
                     self._start(node, number, share)
         if not self.agents and self._left_out:
             raise WorkerError(f"cluster: {next(reversed(self._left_out.values()))}; finished cells are kept")
@@ -173,15 +188,15 @@ class Fleet:
         elif answer:
             self._refuse(agent, f"node {agent.node.name}: {answer}")
         else:
-            agent.state, self._proven = READY, True
+            agent.state = READY
 
     def close(self) -> None:
         for agent in list(self.agents):
             self.remove(agent)
 
     def _refuse(self, agent: NodeAgent, problem: str) -> None:
-        """End the study if its first node is wrong; one that comes later is left out."""
-        if not self._proven:
+        """End the study if a node is wrong that was there when it started; one that came later is left out."""
+        if agent.node.id in self._first_nodes:
             raise InputError(problem)
         self._leave_out(agent, problem)
         self.remove(agent)
@@ -206,7 +221,7 @@ class Fleet:
             )
             .remote()
         )
-        self.agents.append(NodeAgent(node, number, handle, share, call=handle.versions.remote()))
+        self.agents.append(NodeAgent(node, number, handle, share, share, call=handle.versions.remote()))
 
 
 def _shares(node: Resources, needs: AgentNeeds) -> Iterator[Resources]:
