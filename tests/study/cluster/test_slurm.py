@@ -13,6 +13,7 @@ from deadheat.cli.main import main
 from deadheat.study.cluster.slurm import SlurmJob
 from deadheat.study.store.store import Store
 from tests.study.cluster.cluster_cases import cluster_study
+from tests.study.study_cases import ROOT
 
 SBATCH = """\
 #!/bin/bash
@@ -126,3 +127,19 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError:
         return b""
+
+
+def test_the_job_for_kubernetes_is_yaml_and_runs_a_study() -> None:
+    """What the page shows: the same image and no memory monitor on all nodes, no cells on the head."""
+    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
+    page = (ROOT / "docs" / "howto" / "kubernetes.md").read_text()
+    job = yaml.safe_load(page.partition("```yaml\n")[2].partition("```")[0])
+    assert job["kind"] == "RayJob"
+    assert job["spec"]["entrypoint"].startswith("deadheat run /study/study.toml --engine ray")
+    cluster = job["spec"]["rayClusterSpec"]
+    assert cluster["headGroupSpec"]["rayStartParams"] == {"num-cpus": "0"}
+    groups = [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]
+    containers = [group["template"]["spec"]["containers"][0] for group in groups]
+    assert len({container["image"] for container in containers}) == 1
+    variables = [{one["name"]: one["value"] for one in container["env"]} for container in containers]
+    assert {values["RAY_memory_monitor_refresh_ms"] for values in variables} == {"0"}
