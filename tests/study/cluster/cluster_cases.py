@@ -69,7 +69,11 @@ def ray_settings(folder: Path) -> dict[str, str]:
     token = folder / "token"
     token.write_text(secrets.token_hex(32))
     token.chmod(0o600)
+    temporary = folder / "temporary"  # of agents and their workers; sockets of Ray need a shorter path
+    temporary.mkdir()
     return {
+        "TMPDIR": str(temporary),
+        "RAY_TMPDIR": "/tmp",
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN_PATH": str(token),
         "RAY_USAGE_STATS_ENABLED": "0",
