@@ -26,6 +26,7 @@ from deadheat.cli.options import (
     say_lines,
     show,
 )
+from deadheat.cli.slurm import add_slurm_options, check_slurm_options, run_on_slurm
 from deadheat.corpus.documents import sort_by_part
 from deadheat.corpus.reading import expand, read
 from deadheat.corpus.writing import write_bytes
@@ -37,6 +38,7 @@ from deadheat.reporting.terminal import print_blocks
 from deadheat.reporting.views import headline
 from deadheat.results.study import FailedCell, StudyResult
 from deadheat.screen import visible
+from deadheat.study.cluster.engine import engine_of
 from deadheat.study.engine.rescoring import planned_rescoring
 from deadheat.study.engine.running import planned_evaluations
 from deadheat.study.plan.plan import Plan
@@ -60,7 +62,9 @@ examples:
   deadheat run study.toml --plan                    show what would run
   deadheat run study.toml                           run it, or continue where it was stopped
   deadheat run study.toml --set splits.times=3      with another value
-  deadheat run study.toml --retry-failed            run failed cells again"""
+  deadheat run study.toml --retry-failed            run failed cells again
+  deadheat run study.toml --engine ray              on all nodes of the Ray cluster of this machine
+  deadheat run study.toml --slurm --nodes 4         as a job of Slurm on four nodes"""
 EXPORT_EXAMPLES = """\
 examples:
   deadheat export study.sqlite                                        all scores as CSV
@@ -104,15 +108,20 @@ def run_parser() -> argparse.ArgumentParser:
     parser.add_argument("study", metavar="STUDY.toml", type=Path, help="the study file ('deadheat init' writes one)")
     parser.add_argument("--plan", action="store_true", help="show what would run, and run nothing")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
-    return parser.add_options(run, json=JSON, ledger=True)
+    parser.add_options(run, json=JSON, ledger=True)
+    add_slurm_options(parser)
+    return parser
 
 
 def run_run(arguments: argparse.Namespace) -> int:
     announce_compiling()
+    check_slurm_options(arguments)
     plan = Plan.of(arguments.study, arguments.overrides)
     path = arguments.store or plan.store_path
     if arguments.plan:
         return _plan(plan, path, arguments)
+    if arguments.slurm:
+        return run_on_slurm(plan, arguments)
     with interruptible(lambda: _kept(plan, path, keep_old=arguments.keep_old)):
         return report_worker_errors("run", lambda: _run(plan, path, arguments))
 
@@ -140,6 +149,9 @@ def _run(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
         ledger_entry=ledger_entry(arguments),
         quiet=arguments.quiet,
         on_message=lambda message: say([message]),
+        executor=engine_of(
+            plan, path, engine=arguments.engine, address=arguments.address, on_message=lambda text: say([text])
+        ),
     )
     result = done.result
     show(result, as_json=arguments.json)

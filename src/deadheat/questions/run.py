@@ -16,6 +16,7 @@ from deadheat.errors import InputError
 from deadheat.questions.search import search_result
 from deadheat.questions.study import scores_of, study_result
 from deadheat.results.study import FailedCell, StudyResult, TestSet
+from deadheat.study.cluster.engine import ENGINES, MakeExecutor, engine_of
 from deadheat.study.engine import running
 from deadheat.study.engine.estimate import RemainingWork
 from deadheat.study.engine.executor import Executor, cores
@@ -44,7 +45,13 @@ StorePath: TypeAlias = Annotated[
     str | os.PathLike[str] | None,
     Argument("file for the results (default: STUDY.sqlite beside the study file)", metavar="FILE", parse=Path),
 ]
-MakeExecutor = Callable[[Plan, Path], Executor[Cell, CellResult]]  # from a plan and the path of its store
+Engine: TypeAlias = Annotated[
+    str | None, Argument("where cells run (default: as the study file says, or local)", choices=ENGINES)
+]
+Address: TypeAlias = Annotated[
+    str | None,
+    Argument("Ray cluster: HOST:PORT, ray://HOST:PORT, or auto, that of this machine (default)", metavar="ADDRESS"),
+]
 OpenExecutor = Callable[[], Executor[Cell, CellResult]]  # the one of a run, which is started when it is first needed
 
 
@@ -68,6 +75,8 @@ def run(  # noqa: PLR0913 - options of the command
     store: StorePath = None,
     retry_failed: Annotated[bool, Argument("run failed cells again")] = False,
     keep_old: Annotated[bool, Argument("keep the cells that were run before a user's code changed")] = False,
+    engine: Engine = None,
+    address: Address = None,
     ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
     on_message: Callable[[str], None] | None = None,
@@ -86,6 +95,10 @@ def run(  # noqa: PLR0913 - options of the command
         Run failed cells once more.
     keep_old
         Where a user's code has changed, count the cells that were run before the change, instead of running them again.
+    engine
+        `local` for this machine, `ray` for a cluster; by default what the study file says.
+    address
+        The Ray cluster: `HOST:PORT`, `ray://HOST:PORT`, or `auto` for that of this machine.
     ledger_entry
         Where evaluations at test sets are recorded, and why they are taken.
     quiet
@@ -93,14 +106,17 @@ def run(  # noqa: PLR0913 - options of the command
     on_message
         Called with messages that a person should see before the end.
     """
+    plan = Plan.of(Path(study), overrides)
+    path = Path(store) if store is not None else plan.store_path
     return run_plan(
-        Plan.of(Path(study), overrides),
-        Path(store) if store is not None else None,
+        plan,
+        path,
         retry_failed=retry_failed,
         keep_old=keep_old,
         ledger_entry=ledger_entry,
         quiet=quiet,
         on_message=on_message,
+        executor=engine_of(plan, path, engine=engine, address=address, on_message=on_message),
     )
 
 
@@ -113,9 +129,9 @@ def run_plan(  # noqa: PLR0913 - options of the command
     ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
     on_message: Callable[[str], None] | None = None,
-    executor: MakeExecutor = running.local_executor,
+    executor: MakeExecutor | None = None,
 ) -> StudyRun:
-    """Run a plan; see `run`. By default cells run in processes of this machine."""
+    """Run a plan; see `run`. By default cells run on the engine of the study file."""
     path = path or plan.store_path
     exists = path.exists()
     if exists:
@@ -124,6 +140,7 @@ def run_plan(  # noqa: PLR0913 - options of the command
         if on_message is not None:
             for message in messages:
                 on_message(message)
+    executor = executor or engine_of(plan, path, on_message=on_message)
     searches = searches_of(plan)
     if ledger_entry is not None and not exists:  # a study that is refused leaves no store behind
         running.check_budgets(plan, _left(plan, None), ledger_entry)
@@ -184,7 +201,7 @@ def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor, *, quie
     new = [key for key, status in tally.statuses.items() if status == DONE]
     if cells := cells_to_repeat(plan, tally.store, new, known):
         executor, hashes = open_executor(), tally.store.prediction_hashes()
-        work = remaining_work(plan, tally.store, cells)
+        work = remaining_work(plan, tally.store, cells, executor.workers)
         with Progress(work, plan.label_of, done="trained again", quiet=quiet) as progress:
             known |= repeat_cells(executor, cells, hashes, progress)
     return known
@@ -233,9 +250,9 @@ def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) 
     return cells, finals
 
 
-def remaining_work(plan: Plan, store: Store, cells: Sequence[Cell]) -> RemainingWork:
+def remaining_work(plan: Plan, store: Store, cells: Sequence[Cell], workers: int = 0) -> RemainingWork:
     """Cells of a plan that are left to run, and the time that they need by that of others in the store."""
-    return RemainingWork.after(store, cells, workers=plan.study.engine.workers or cores())
+    return RemainingWork.after(store, cells, workers=workers or plan.study.engine.workers or cores())
 
 
 def _left(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> Iterator[Cell]:
@@ -273,7 +290,7 @@ def _run(
     if not cells:
         return
     executor = open_executor()
-    work = remaining_work(plan, store, cells)
+    work = remaining_work(plan, store, cells, executor.workers)
     stored = running.summary_before(plan, store, cells).stored
     with Progress(work, plan.label_of, stored=stored, quiet=quiet) as progress:
 

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 from deadheat.corpus import Corpus, take
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS
-from deadheat.study.engine.executor import Executor, LocalExecutor
+from deadheat.study.engine.executor import Executor, LocalExecutor, cores
+from deadheat.study.engine.fitting import FittingExecutor, machine
 from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
 from deadheat.study.engine.worker import TaskResult
 from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet
 from deadheat.study.plan.cells import DONE, Cell, CorpusSplit, Outcome, PartScores, PredictionFile
 from deadheat.study.plan.changed_code import code_hashes
+from deadheat.study.plan.needs import declares_needs, needs_of
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.provenance import package_versions, provenance
 from deadheat.study.store.recording import predictions_folder, write_prediction
@@ -258,7 +260,10 @@ def local_executor(plan: Plan, store: Path) -> Executor[Cell, CellResult]:
     folder = predictions_folder(store).absolute()
     runner = CellRunner(plan.path.absolute(), plan.text, plan.overrides, folder, plan.kept)
     engine = plan.study.engine
+    workers: Executor[Cell, CellResult]
     workers = LocalExecutor(runner.run, workers=engine.workers, limit_s=engine.limit, prepare=runner.prepare_process)
+    if declares_needs(plan):
+        workers = FittingExecutor(workers, machine(engine.workers or cores()), needs_of(plan))
     if not use_stacks(plan):
         return workers
     return StackedExecutor(plan, partial(save_prediction, folder), workers)
@@ -345,5 +350,6 @@ def _record_evaluation(
 
 def _outcome(cell: Cell, result: TaskResult[CellResult], made_with: dict[str, Any]) -> Outcome:
     value = result.value or CellResult((), {})
+    made_with = made_with | {"host": result.host} if result.host else made_with
     usage = (result.started, result.wall_s, result.cpu_s, result.peak_mb)
     return Outcome(cell, result.status, *usage, result.log, result.error, value.scores, value.predictions, made_with)

@@ -116,6 +116,10 @@ class StackedExecutor:
         self._groups: dict[Any, Group] = {}
         self._stack: ActiveTask | None = None  # the group that trains now, by the name of one of its cells
 
+    @property
+    def workers(self) -> int:
+        return self._rest.workers
+
     def submit(self, name: str, task: Cell) -> None:
         """Add a cell to its group, or to the other executor."""
         trainer = SYSTEMS.make(task.system).batch_trainer

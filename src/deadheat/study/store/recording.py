@@ -271,17 +271,27 @@ def write_prediction(folder: str | os.PathLike[str], key: str, part: str, data: 
     InputError
         If it cannot be written; then there is no file, or the one from before.
     """
-    file = prediction_file(key, part)
-    target = Path(folder) / file
-    scratch = Path(folder) / UNFINISHED / f"{key}.{part}.{os.getpid()}"
+    file = record_prediction(key, part, data)
+    write_compressed(folder, file, compress(data, level=TEXT))
+    return file
+
+
+def record_prediction(key: str, part: str, data: bytes) -> PredictionFile:
+    """What a store says of the file of a prediction."""
+    return PredictionFile(prediction_file(key, part), hashlib.sha256(data).hexdigest(), len(data))
+
+
+def write_compressed(folder: str | os.PathLike[str], file: PredictionFile, compressed: bytes) -> None:
+    """Write a prediction that is compressed already; see `write_prediction`."""
+    target = Path(folder) / file.file
+    scratch = Path(folder) / UNFINISHED / f"{target.stem}.{os.getpid()}"
     try:
         for parent in (target.parent, scratch.parent):
             parent.mkdir(parents=True, exist_ok=True)
         with replace_file(target, scratch, sync=True):
-            scratch.write_bytes(compress(data, level=TEXT))
+            scratch.write_bytes(compressed)
     except OSError as error:
         raise InputError(f"{target}: cannot be written ({reason(error)})") from error
-    return PredictionFile(file, hashlib.sha256(data).hexdigest(), len(data))
 
 
 def read_prediction(folder: Path, prediction: PredictionFile) -> bytes:
