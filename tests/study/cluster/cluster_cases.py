@@ -33,6 +33,13 @@ def tagger(*, length: int = 2, seconds: float = 0.0):
     return deadheat.tagger(learn, randomness="none")
 
 
+def guesses():
+    def learn(train, tune, seed):
+        return lambda words: [os.urandom(4).hex() for _ in words]
+
+    return deadheat.tagger(learn)
+
+
 def kills_worker():
     def learn(train, tune, seed):
         print("the end is near", flush=True)

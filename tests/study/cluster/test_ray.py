@@ -59,6 +59,26 @@ def test_own_code_that_was_edited_makes_new_cells_on_all_nodes(tmp_path: Path, c
     assert run.summary.done == 2
     assert not {cell.key for cell in before} & {cell.key for cell in run.plan.cells}
 
+    # Cells of the earlier code are kept on request, and new ones have its name on the nodes, too.
+    (tmp_path / "rules.py").write_text("SUFFIXES = {'s': 'ADJ'}\n")
+    path.write_text(path.read_text().replace("times = 2", "times = 3"))
+    messages: list[str] = []
+    kept = cluster.run(path, store, keep_old=True, on_message=messages.append)
+    assert (kept.summary.stored, kept.summary.done) == (2, 1)
+    assert {cell.system for cell in kept.plan.cells} <= {
+        cell.system for plan in (before, run.plan.cells) for cell in plan
+    }
+
+
+def test_what_is_trained_again_to_check_its_seed_leaves_the_store_as_it_is(
+    tmp_path: Path, cluster: LocalCluster
+) -> None:
+    cluster.add(1)
+    path = cluster_study(tmp_path, "mine.py:guesses", times=1)
+    run = cluster.run(path)
+    assert list(run.result.repeated.values()) == [False]
+    assert contents(run.store)["runs"]
+
 
 def test_a_cell_that_kills_its_worker_or_its_node_is_recorded_after_three_tries(
     tmp_path: Path, cluster: LocalCluster

@@ -35,7 +35,7 @@ def stored(path: Path) -> set[str]:
     return set()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -9), (signal.SIGTERM, -15), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -9), (signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_study_that_is_killed_goes_on_with_the_same_command(
     tmp_path: Path, cluster: LocalCluster, number: signal.Signals, code: int
 ) -> None:
