@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from deadheat.arguments import add_arguments, arguments_of, values_of
 from deadheat.cli.options import JSON, Parser, ledger_entry, reading, refuse_options, show
-from deadheat.errors import InputError, NameUnknown
+from deadheat.errors import InputError
 from deadheat.results.base import Result
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def compare_parser() -> argparse.ArgumentParser:
     parser.add_argument("--scores", metavar="TABLE", help="a table of scores, of items or of whole data sets")
     gate = parser.add_argument_group("checks of builds")
     gate.add_argument(
-        "--fail-if-worse", metavar="NAME", help="exit code 1 if this system is shown to be worse than another one"
+        "--fail-if-worse", metavar="NAME", help="exit code 1 if this system is shown to be worse than another one, unless by no more than the margin"
     )
     gate.add_argument("--markdown", action="store_true", help="print the result as Markdown, for a pull request")
     items = parser.add_argument_group("scores of items")
@@ -100,8 +100,9 @@ def compare_parser() -> argparse.ArgumentParser:
 
 def run_compare(arguments: argparse.Namespace) -> int:
     result = _comparison(arguments)
+    has_failed = bool(arguments.fail_if_worse) and result.is_worse(arguments.fail_if_worse)
     show(result, as_json=arguments.json, as_markdown=arguments.markdown)
-    return failed_gate(result, arguments.fail_if_worse) if arguments.fail_if_worse else 0
+    return int(has_failed)
 
 
 def _comparison(arguments: argparse.Namespace) -> Comparison:
@@ -194,16 +195,6 @@ def _of_items(arguments: argparse.Namespace, source: object) -> Comparison:
 
     refuse_options(arguments, compare_items, "files of predictions", compare_parser())
     return compare_items(source, **values_of(compare_items, arguments))
-
-
-def failed_gate(result: Comparison, system: str) -> int:
-    """1 if another system is shown to be better than this one."""
-    names = [row.system for row in result.systems]
-    if system not in names:
-        raise NameUnknown("system of --fail-if-worse", system, names)
-    alpha = result.settings.alpha
-    better = [pair.winner(alpha) for pair in result.pairs if system in (pair.a, pair.b)]
-    return int(any(winner not in ("", system) for winner in better))
 
 
 def power_parser() -> argparse.ArgumentParser:

@@ -199,6 +199,8 @@ def compare_counts(
             raise InputError(f"{system}: no score, because there is nothing to get right; expected something to count")
     means = joint.means()
     pairs = [pair for a, b in combinations(joint.systems, 2) if (pair := pair_estimates(joint, a, b)) is not None]
+    if not pairs:
+        raise InputError("no data set with scores of two systems; expected at least one to compare them on")
     if settings.test != CLUSTERED_T:
         pairs = [_named_test(pair, datasets, metric, settings) for pair in pairs]
     tests, every = shown_pairs(pairs, settings, reference, joint.systems, scale)

@@ -20,6 +20,7 @@ from deadheat.questions.compare_items import compare_items
 from deadheat.questions.designs import Prediction
 from deadheat.questions.item_counts import CountedItems, count_items
 from deadheat.questions.joint import CountedDataset
+from deadheat.questions.shared_tasks import check_shared_tasks
 from deadheat.results.compare import Comparison, DatasetScores, PairwiseSettings, RunSummary
 from deadheat.results.format import Scale
 from deadheat.results.score import Score
@@ -60,8 +61,9 @@ def compare_table(
     check_number(len(table.systems))
     options: dict[str, Any] = {"metric": chosen.metric, "unit": chosen.unit, "pass_at": chosen.pass_at}
     counted = count_items(table, unscored=chosen.errors, **options)
+    lacking = check_shared_tasks(table.source, counted.datasets)
     comparison = _compare(counted, settings, reference, chosen.pass_at)
-    notes = [*table.notes, *counted.notes]
+    notes = [*table.notes, *counted.notes, *lacking]
     if counted.unscored and chosen.errors == inputs.OMIT and not counted.metric.lower_is_better:
         notes += _if_wrong(table, comparison, settings, reference, **options)
     return replace(comparison, notes=tuple(dict.fromkeys(notes)))

@@ -73,6 +73,7 @@ def _separate_runs(rows: pl.DataFrame) -> str:
 def select_metric(table: ItemTable, metric: str) -> tuple[ItemMetric, pl.DataFrame, list[str]]:
     """The metric that is asked for and its rows; else the first, or that of every task, and a note on the others."""
     names, frame = table.metric_names, table.frame
+    metric = "" if metric == MAIN_METRICS else metric
     if len(names) == 1 and metric.lower() in ("", names[0].lower()):
         return table.metric(names[0]), frame, []
     if metric:
