@@ -112,6 +112,125 @@ class TestGate:
         assert commands("compare", table, "--fail-if-worse", "main", *options).code == 0
 
 
+ITEMS = {"alpha": right(0.8), "beta": right(0.5, seed=1)}
+BROKEN = {  # what is in a file, and what is wrong with it
+    "a bad score": ("item,system,correct\nq0,a,1\nq0,b,abc\n", ":3: correct 'abc'; expected a number"),
+    "infinity": ("item,system,correct\nq0,a,1\nq0,b,inf\n", ":3: correct 'inf'; expected a number"),
+    "nothing": ("", "an empty table"),
+    "a header only": ("item,system,correct\n", "an empty table"),
+    "a short row": ("item,system,correct\nq0,a\n", ":2: 2 columns; expected 3"),
+    "no items": ("system,dataset,score\na,x,1\n", "no column of items among system, dataset, score; expected --item"),
+    "battles": ("model_a,model_b,winner,question_id\nA,B,tie,1\n", "battles of systems; expected scores of items"),
+    "one system": ("item,score\nq0,1\nq1,0\n", "1 system; expected at least two to compare"),
+}
+
+
+class TestUnnamedFiles:
+    @pytest.mark.parametrize(("text", "problem"), BROKEN.values(), ids=BROKEN)
+    def test_what_is_wrong_with_a_file_is_said(
+        self, text: str, problem: str, tmp_path: Path, commands: Commands
+    ) -> None:
+        path = tmp_path / "scores.csv"
+        path.write_text(text)
+        message = commands.refused("compare", path)
+        assert message.startswith(str(path)) and problem in message
+
+    @pytest.mark.parametrize(
+        ("name", "content", "problem"),
+        [
+            ("x.parquet", b"PAR1abc", "corrupt Parquet file"),
+            ("x.jsonl", b'{"item": 1, "sys', ":1: not JSON"),
+            ("x.jsonl", b'{"item": ' + b"[" * 100_000, ":1: not JSON (nested too deeply)"),
+            ("x.eval", b"PK\x03\x04header.json", "corrupt or incomplete zip archive"),
+            ("x.json", b'[{"item": 1, "score"', "not JSON"),
+            ("x.json", b'{"mteb_version": "1", "task_name": "a", "scores": {}}', "scores of whole tasks (MTEB)"),
+        ],
+    )
+    def test_what_is_wrong_with_a_damaged_file_is_said(
+        self, name: str, content: bytes, problem: str, tmp_path: Path, commands: Commands
+    ) -> None:
+        path = tmp_path / name
+        path.write_bytes(content)
+        message = commands.refused("compare", path)
+        assert message.startswith(str(path)) and problem in message
+
+    def test_what_is_wrong_in_a_folder_is_said(self, tmp_path: Path, commands: Commands) -> None:
+        path = inspect_log(tmp_path / "logs" / "a.json", "sums", right(0.8), "a")
+        path.write_text(path.read_text().replace("success", "error"))
+        for command in ("compare", "rank", "report"):
+            message = commands.refused(command, tmp_path / "logs")
+            assert message == f"{path}: the run did not finish (status error); expected success (--partial reads it)"
+        message = commands.refused("compare", tmp_path / "logs", "--partial")
+        assert message.endswith(": 1 system; expected at least two to compare")
+        (tmp_path / "empty").mkdir()
+        assert "no log that is known" in commands.refused("report", tmp_path / "empty")
+
+    def test_predictions_without_names_are_asked_for_them(self, tmp_path: Path, commands: Commands, gold: Path) -> None:
+        assert "expected NAME=FILE, such as A=" in commands.refused("compare", gold, gold)
+        labels = write_table(tmp_path / "gold.tsv", [{"id": "x", "label": "A"}])
+        assert "expected NAME=FILE, such as A=" in commands.refused("compare", labels, labels)
+
+    def test_files_of_one_system_each_are_called_as_the_files(self, tmp_path: Path, commands: Commands) -> None:
+        for name, values in ITEMS.items():
+            rows = [{"item": f"q{item}", "score": value, "length": 7} for item, value in enumerate(values)]
+            write_table(tmp_path / f"{name}.csv", rows)
+        outcome = commands("compare", tmp_path / "alpha.csv", tmp_path / "beta.csv", "--json")
+        assert [row["system"] for row in json.loads(outcome.out)["systems"]] == ["alpha", "beta"]
+
+    def test_rows_may_be_a_json_array(self, tmp_path: Path, commands: Commands) -> None:
+        path = tmp_path / "items.json"
+        path.write_text(json.dumps(long_rows(ITEMS), indent=1))
+        table = write_table(tmp_path / "items.csv", long_rows(ITEMS))
+        assert json.loads(commands("compare", path, "--json").out)["pairs"] == (
+            json.loads(commands("compare", table, "--json").out)["pairs"]
+        )
+
+
+class TestColumns:
+    @pytest.mark.parametrize("column", ["length", "num_tokens", "Duration", "prompt_len", "confidence_ms"])
+    def test_a_column_that_is_hardly_a_system_is_asked_about(
+        self, column: str, tmp_path: Path, commands: Commands
+    ) -> None:
+        rows = [{"item": i, "alpha": i % 2, "beta": i % 3 > 0, column: i % 2} for i in range(30)]
+        table = write_table(tmp_path / "wide.csv", rows)
+        message = commands.refused("compare", table)
+        assert f"column {column} among the systems; expected --ignore {column}" in message
+        result = json.loads(commands("compare", table, "--ignore", column, "--json").out)
+        assert [row["system"] for row in result["systems"]] == ["alpha", "beta"]
+
+    def test_columns_of_another_range_or_of_text_are_asked_about(self, tmp_path: Path, commands: Commands) -> None:
+        rows = [{"item": i, "alpha": i % 2, "beta": 0.5, "other": i} for i in range(30)]
+        message = commands.refused("compare", write_table(tmp_path / "wide.csv", rows))
+        assert "column other goes up to 29, and alpha from 0 to 1; expected --ignore other" in message
+        texts = [{"item": i, "alpha": i % 2, "beta": 0.5, "answer": "blue"} for i in range(30)]
+        message = commands.refused("compare", write_table(tmp_path / "texts.csv", texts))
+        assert "column answer has text where the others have scores of systems; expected --ignore answer" in message
+
+    def test_named_columns_mean_the_same_in_every_command(self, tmp_path: Path, commands: Commands) -> None:
+        rows = [
+            {"T": task, "Q": f"q{item}", "M": system, "K": run, "P": item // 6, "N": "right", "S": value}
+            for task in "xyz"
+            for system, chance in {"alpha": 0.8, "beta": 0.4}.items()
+            for run in range(3)
+            for item, value in enumerate(right(chance, seed=hash((task == "x", chance, run)) % 1000))
+        ]
+        table = write_table(tmp_path / "odd.csv", rows)
+        columns = ["--item", "Q", "--system", "M", "--score", "S", "--run", "K", "--task", "T", "--cluster", "P"]
+        columns += ["--metric-column", "N"]
+        more = {"power": ["--difference", 5], "report": ["--out", tmp_path / "page.html"], "size": ["--sizes", "10,20"]}
+        for command in ("compare", "rank", "seeds", "size", "power", "report"):
+            outcome = commands(command, table, *columns, *more.get(command, []))
+            assert outcome.code == 0, (command, outcome.err)
+            assert "alpha" in outcome.out
+
+    def test_a_named_column_of_scores_is_the_only_one(self, tmp_path: Path, commands: Commands) -> None:
+        rows = [{"item": i, "alpha": i % 2, "beta": 0.5} for i in range(30)]
+        table = write_table(tmp_path / "wide.csv", rows)
+        assert commands.refused("compare", table, "--score", "alpha") == (
+            f"{table}: 1 system; expected at least two to compare"
+        )
+
+
 def test_power_is_about_the_tasks_of_both_systems(tmp_path: Path, commands: Commands) -> None:
     for task in ("sums", "words"):
         inspect_log(tmp_path / "a" / f"{task}.json", task, right(0.8), "a")
@@ -120,3 +239,123 @@ def test_power_is_about_the_tasks_of_both_systems(tmp_path: Path, commands: Comm
     assert outcome.code == 0, outcome.err
     assert json.loads(outcome.out)["measured_units"] == 60
     assert "note: b has no scores on words" in outcome.err
+
+
+class TestSeeds:
+    def test_the_runs_are_means_over_items_and_tasks(self, tmp_path: Path, commands: Commands) -> None:
+        """By hand: alpha has 2 of 4 and 4 of 4 on x, 1 of 4 and 2 of 4 on y: its runs score 37.5 and 75."""
+        scores = {
+            ("x", "alpha"): ([1, 1, 0, 0], [1, 1, 1, 1]),
+            ("y", "alpha"): ([1, 0, 0, 0], [1, 1, 0, 0]),
+            ("x", "beta"): ([0, 0, 0, 0], [1, 0, 0, 0]),
+            ("y", "beta"): ([1, 0, 0, 0], [0, 0, 0, 0]),
+        }
+        rows = [
+            {"task": task, "item": f"q{item}", "system": system, "seed": seed, "correct": value}
+            for (task, system), runs in scores.items()
+            for seed, values in enumerate(runs)
+            for item, value in enumerate(values)
+        ]
+        table = write_table(tmp_path / "items.csv", rows)
+        (block,) = json.loads(commands("seeds", table, "--score", "correct", "--json").out)["blocks"]
+        assert {row["system"]: row["scores"] for row in block["systems"]} == {
+            "alpha": [0.375, 0.75],
+            "beta": [0.125, 0.125],
+        }
+        blocks = json.loads(commands("seeds", table, "--by", "task", "--json").out)["blocks"]
+        assert [(block["level"], block["systems"][0]["scores"]) for block in blocks] == [
+            ("x", [0.5, 1.0]),
+            ("y", [0.25, 0.5]),
+        ]
+        assert "--by item with scores of items; expected --by task" in commands.refused("seeds", table, "--by", "item")
+        assert "--dev with scores of items" in commands.refused("seeds", table, "--dev", "correct")
+
+    def test_logs_have_runs_if_there_are_several(self, tmp_path: Path, commands: Commands) -> None:
+        for system, rate in {"a": 0.8, "b": 0.5}.items():
+            inspect_log(tmp_path / f"{system}1.json", "sums", right(rate), system)
+        assert "one run of every system; expected several" in commands.refused("seeds", tmp_path)
+        for system, rate in {"a": 0.8, "b": 0.5}.items():
+            inspect_log(tmp_path / f"{system}2.json", "sums", right(rate, seed=2), system)
+        (block,) = json.loads(commands("seeds", tmp_path, "--json").out)["blocks"]
+        assert [len(row["scores"]) for row in block["systems"]] == [2, 2]
+
+    def test_a_table_of_runs_with_an_id_or_a_prompt_is_no_table_of_items(
+        self, tmp_path: Path, commands: Commands
+    ) -> None:
+        rows = [
+            {"id": f"{system}{seed}", "system": system, "seed": seed, "prompt": "short", "score": seed + (system == "a")}
+            for system in "ab"
+            for seed in range(4)
+        ]
+        table = write_table(tmp_path / "runs.csv", rows)
+        (block,) = json.loads(commands("seeds", table, "--score", "score", "--json").out)["blocks"]
+        assert [len(row["scores"]) for row in block["systems"]] == [4, 4]
+        assert "--cluster is for scores of items" in commands.refused(
+            "seeds", table, "--score", "score", "--cluster", "prompt"
+        )
+
+
+def labels(path: Path, name: str, values: Sequence[str]) -> Path:
+    return write_table(path, [{"id": f"x{item}", name: value} for item, value in enumerate(values)])
+
+
+@pytest.fixture
+def classified(tmp_path: Path) -> list[object]:
+    """Gold labels and the predictions of two systems."""
+    rng = np.random.default_rng(0)
+    gold = rng.choice(list("ABC"), 80)
+    files: list[object] = [labels(tmp_path / "gold.csv", "label", gold.tolist())]
+    for name, rate in {"a": 0.8, "b": 0.5}.items():
+        guesses = np.where(rng.random(80) < rate, gold, rng.choice(list("ABC"), 80))
+        files.append(f"{name}={labels(tmp_path / f'{name}.csv', 'prediction', guesses.tolist())}")
+    return files
+
+
+@pytest.mark.parametrize("test", ["mcnemar-midp", "mcnemar-exact", "sign", "wilcoxon", "permutation-exact"])
+@pytest.mark.parametrize("metric", ["mcc", "macro-f1"])
+def test_tests_of_single_items_are_refused_for_metrics_of_all_items(
+    test: str, metric: str, classified: Sequence[object], commands: Commands
+) -> None:
+    message = commands.refused("compare", *classified, "--metric", metric, "--test", test)
+    assert f"{test} compares single items, and" in message
+    assert commands("compare", *classified, "--metric", metric, "--test", "bootstrap").code == 0
+    assert commands("compare", *classified, "--metric", "accuracy", "--test", test).code == 0
+
+
+class TestUnscored:
+    """Items without a score: of main, the last ten, which it would have had wrong."""
+
+    def table(self, path: Path) -> Path:
+        scores = {"main": [*right(0.75, 50), *[None] * 10], "change": [*right(0.45, 50, seed=1), *[1] * 10]}
+        return write_table(path, long_rows(scores))
+
+    def test_both_verdicts_and_the_numbers_are_said(self, tmp_path: Path, commands: Commands) -> None:
+        table = self.table(tmp_path / "items.csv")
+        left_out, zero = commands("compare", table), commands("compare", table, "--errors", "zero")
+        assert "items without a score left out of all systems: 10 of main" in left_out.err
+        assert "main and change: main is better without the items that have no score, but they are not told" in (
+            left_out.err
+        )
+        assert "items without a score count as wrong: 10 of main" in zero.err
+        assert "main and change: they are not told apart with these items as wrong, but main is better if they" in (
+            zero.err
+        )
+
+    def test_scores_below_0_have_no_worst_one(self, tmp_path: Path, commands: Commands) -> None:
+        rows = long_rows({"a": [-1.0, -2.5, None, -0.5] * 10, "b": [-2.0, -1.5, -1.0, 0.0] * 10})
+        table = write_table(tmp_path / "items.csv", [{"mqm": row.pop("correct"), **row} for row in rows])
+        columns = ["--score", "mqm"]
+        assert "--errors" not in commands("compare", table, *columns).err
+        message = commands.refused("compare", table, *columns, "--errors", "zero")
+        assert "--errors zero with mqm, which goes down to -2.5; expected scores of which 0 is the lowest" in message
+
+    def test_attempts_without_a_score_are_counted(self, tmp_path: Path, commands: Commands) -> None:
+        rows = [
+            {"item": i, "system": system, "epoch": k, "score": None if k == 0 and i < 7 and system == "a" else (i + k) % 2}
+            for i in range(30)
+            for k in range(3)
+            for system in "ab"
+        ]
+        table = write_table(tmp_path / "items.csv", rows)
+        assert "attempts without a score left out: 7 of a" in commands("compare", table).err
+        assert "attempts without a score count as wrong: 7 of a" in commands("compare", table, "--errors", "zero").err

@@ -7,7 +7,8 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from deadheat.arguments import add_arguments, arguments_of, values_of
+from deadheat.arguments import values_of
+from deadheat.cli.items import add_item_options, item_options, item_reading, open_unnamed
 from deadheat.cli.options import JSON, Parser, ledger_entry, reading, refuse_options, show
 from deadheat.errors import InputError
 from deadheat.results.base import Result
@@ -93,9 +94,9 @@ def compare_parser() -> argparse.ArgumentParser:
         "--fail-if-worse", metavar="NAME", help="exit code 1 if this system is shown to be worse than another one, unless by no more than the margin"
     )
     gate.add_argument("--markdown", action="store_true", help="print the result as Markdown, for a pull request")
-    items = parser.add_argument_group("scores of items")
-    add_arguments(items, compare_items, skip=list(arguments_of(compare)))
-    return parser.add_options(compare, compare_scores, json=JSON, ledger=True, reading=True)
+    parser.add_options(compare, compare_items, compare_scores, json=JSON, ledger=True, reading=True)
+    add_item_options(parser)
+    return parser
 
 
 def run_compare(arguments: argparse.Namespace) -> int:
@@ -129,8 +130,7 @@ def _comparison(arguments: argparse.Namespace) -> Comparison:
     files = [arguments.gold, *arguments.systems] if arguments.gold else []
     own_gold = bool(arguments.predicted and files) and (len(files) == 1 or not _is_file(files[0]))
     if files and not own_gold and not is_pattern(files[0]) and not any("=" in file for file in files[1:]):
-        _check_items(arguments, files)
-        return _of_items(arguments, files)
+        return _of_items(arguments, open_unnamed(arguments, files))
     if files and not own_gold and not _is_file(files[0]):
         named = _named_files("compare", files)
         return _of_items(arguments, {name: runs[0] if len(runs) == 1 else runs for name, runs in named.items()})
@@ -159,9 +159,9 @@ def _of_labels(arguments: argparse.Namespace, predictions: Sequence[Prediction])
     from deadheat.questions.compare_items import compare_items
     from deadheat.questions.item_comparison import compare_predictions
 
-    refuse_options(arguments, compare_items, "files of predictions", compare_parser(), ("predicted", "gold_column"))
     columns = {name: getattr(arguments, name) for name in ("item", "cluster", "gold_column", "predicted")}
-    return compare_predictions(predictions, columns, **values_of(compare_items, arguments, skip=["item", "cluster"]))
+    refuse_options(arguments, compare_items, "files of predictions", compare_parser(), tuple(columns))
+    return compare_predictions(predictions, columns, **values_of(compare_items, arguments))
 
 
 def _is_file(argument: str) -> bool:  # and not NAME=FILE
@@ -170,31 +170,22 @@ def _is_file(argument: str) -> bool:  # and not NAME=FILE
 
 def _of_scores(arguments: argparse.Namespace) -> Comparison:
     """The comparison on a table of scores: of items if it has a column of items, else of data sets."""
-    from deadheat.items.columns import has_items
+    from deadheat.items.table import ItemTable
     from deadheat.questions.compare_scores import compare_scores
-    from deadheat.tables.table import read_table
+    from deadheat.questions.item_means import open_source
 
-    table = read_table(arguments.scores)
-    if has_items(table, {"item": arguments.item}):
-        return _of_items(arguments, table)
+    source = open_source(arguments.scores, **item_reading(arguments))
+    if isinstance(source, ItemTable):
+        return _of_items(arguments, source)
     refuse_options(arguments, compare_scores, "files or scores of items", compare_parser())
-    return compare_scores(table, **values_of(compare_scores, arguments))
-
-
-def _check_items(arguments: argparse.Namespace, files: Sequence[str]) -> None:
-    """Refuse predictions without names, which would be taken for tables."""
-    from deadheat.questions.item_means import holds_items
-
-    if not arguments.item and os.path.exists(files[0]) and not holds_items(files[0]):
-        example = f", such as A={files[1]}" if len(files) > 1 else " for every system"
-        raise InputError(f"deadheat compare: {files[-1]!r}; expected NAME=FILE{example}, or scores of items")
+    return compare_scores(source, **values_of(compare_scores, arguments))
 
 
 def _of_items(arguments: argparse.Namespace, source: object) -> Comparison:
     from deadheat.questions.compare_items import compare_items
 
-    refuse_options(arguments, compare_items, "files of predictions", compare_parser())
-    return compare_items(source, **values_of(compare_items, arguments))
+    refuse_options(arguments, compare_items, "files of predictions", compare_parser(), item_options())
+    return compare_items(source, **values_of(compare_items, arguments) | item_reading(arguments))
 
 
 def power_parser() -> argparse.ArgumentParser:
@@ -215,9 +206,9 @@ def power_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--run-sd", type=float, metavar="POINTS", help="with --accuracies: standard deviation of scores over runs"
     )
-    items = parser.add_argument_group("scores of items")
-    add_arguments(items, power_items, skip=list(arguments_of(power)))
-    return parser.add_options(power, json=JSON, ledger=True, reading=True)
+    parser.add_options(power, power_items, json=JSON, ledger=True, reading=True)
+    add_item_options(parser)
+    return parser
 
 
 def run_power(arguments: argparse.Namespace) -> int:
@@ -239,9 +230,9 @@ def run_power(arguments: argparse.Namespace) -> int:
         raise InputError("deadheat power: no --difference; expected the difference to show in points: --difference 0.5")
     files = [arguments.gold, *arguments.systems]
     if len(files) == 1 or ("=" in files[0] and not os.path.exists(files[0])):
-        refuse_options(arguments, power_items, "files of predictions", power_parser())
+        refuse_options(arguments, power_items, "files of predictions", power_parser(), item_options())
         source = files if "=" not in files[0] or os.path.exists(files[0]) else _named_files("power", files)
-        return show(power_items(source, **values_of(power_items, arguments)), as_json=arguments.json)
+        return show(power_items(source, **values_of(power_items, arguments) | item_reading(arguments)), as_json=arguments.json)
     refuse_options(arguments, power, "scores of items", power_parser())
     options = values_of(power, arguments) | reading(arguments)
     systems = _named_files("power", arguments.systems)

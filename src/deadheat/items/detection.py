@@ -26,6 +26,7 @@ PREDICTED_NAMES = (
     "category",
 )  # fmt: skip
 TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".txt", ".parquet", ".json", ".xlsx")
+SURE_TABLES = (".csv", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx")  # no corpora end so
 START = 1 << 16  # bytes in which a header is looked for
 PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
 
@@ -57,6 +58,23 @@ def is_item_source(source: object, labels: Sequence[str] = ()) -> bool:
     )
 
 
+def is_table(path: str) -> bool:
+    """Whether a file is a table rather than a corpus: by its ending, or by a header that names items."""
+    if without_suffix(path).endswith(SURE_TABLES):
+        return True
+    with suppress(InputError, OSError):  # reported when it is read
+        start = read_content(path)[:START] if without_suffix(path) != path else _first_bytes(path)
+        first = start.strip().partition(b"\n")[0].decode("utf-8-sig", "replace").rstrip("\r")
+        named = {plain_name(name) for name in (_keys(first) if first.startswith("{") else _cells(first))}
+        return start.startswith((PARQUET, ZIP)) or bool(named & set(ITEM_NAMES))
+    return False
+
+
+def _first_bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(START)
+
+
 def is_squad(source: object) -> bool:
     """Whether a file begins like a SQuAD data set."""
     return isinstance(source, str | os.PathLike) and _is_squad(_start(os.fspath(source)))
@@ -74,8 +92,7 @@ def _start(path: str) -> bytes:
     with suppress(InputError, OSError):  # reported when it is read
         if plain != path:
             return read_content(path)[:START]
-        with open(path, "rb") as file:
-            return file.read(START)
+        return _first_bytes(path)
     return b""
 
 

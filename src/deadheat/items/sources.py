@@ -9,8 +9,10 @@ from typing import Any, Unpack
 
 import polars as pl
 
+from deadheat.compression import without_suffix
 from deadheat.errors import InputError
 from deadheat.items.columns import find_items
+from deadheat.items.logs.mteb import is_mteb
 from deadheat.items.logs.read import is_log, read_logs
 from deadheat.items.options import ATTEMPTS, RUNS, ItemColumns, ItemSource
 from deadheat.items.table import ItemMetric, ItemTable, item_table, join_sources
@@ -34,7 +36,9 @@ def open_items(source: ItemSource, *, partial: bool = False, **columns: Unpack[I
     if isinstance(source, Sequence) and source and all(map(_is_path, source)):
         return _open_files([os.fspath(path) for path in source], {}, columns, partial=partial)
     if isinstance(source, Table) or is_frame(source):
-        return find_items(read_table(source), columns)
+        table = read_table(source)
+        title = _titles([table.path])[table.path] if isinstance(source, Table) else ""
+        return find_items(table, columns, title=title)
     raise InputError(f"{type(source).__name__}; expected a DataFrame, rows of a table, or files")
 
 
@@ -89,15 +93,30 @@ def _names_by_path(source: Mapping[str, Any]) -> dict[str, str]:
 def _open_files(paths: Sequence[str], names: Mapping[str, str], columns: ItemColumns, *, partial: bool) -> ItemTable:
     """Tables by themselves, and all logs together."""
     every = [*paths, *names]
-    logs = [path for path in every if os.path.isdir(path) or (os.path.exists(path) and is_log(path))]
-    tables = [_named(find_items(read_table(path), columns), names.get(path, "")) for path in every if path not in logs]
-    named = [f"--{kind}" for kind, column in columns.items() if column]
+    logs = [path for path in every if holds_logs(path)]
+    files = [path for path in every if path not in logs]
+    titles = _titles(files)
+    tables = [
+        _named(find_items(read_table(path), columns, title=titles[path]), names.get(path, "")) for path in files
+    ]
+    named = [f"--{kind.replace('_', '-')}" for kind, column in columns.items() if column]
     if named and not tables:
         raise InputError(f"{logs[0]}: {join_names(named)} for a log; expected columns to be named for tables only")
     if logs:
         systems: dict[str, str] = {path: name for path, name in names.items() if path in logs}
         tables.append(read_logs([path for path in paths if path in logs], systems=systems, partial=partial))
     return join_items(tables)
+
+
+def holds_logs(path: str) -> bool:
+    """Whether a path is read as logs: a folder, or a file that a harness wrote."""
+    return os.path.isdir(path) or (os.path.exists(path) and (is_log(path) or is_mteb(path)))
+
+
+def _titles(paths: Sequence[str]) -> dict[str, str]:
+    """What systems are called whose tables do not name them: as the files, without folders where these differ."""
+    stems = {path: os.path.basename(without_suffix(path)).rpartition(".")[0] or path for path in paths}
+    return stems if len(set(stems.values())) == len(stems) else {path: path for path in paths}
 
 
 def _named(table: ItemTable, name: str) -> ItemTable:

@@ -283,10 +283,10 @@ def _details(
     return {"extra_scores": extra, "agreement": agreed}
 
 
-def check_number(systems: int) -> None:
+def check_number(systems: int, where: str = "") -> None:
     """Refuse a single system."""
     if systems < 2:
-        raise InputError(f"{pluralize(systems, 'system')}; expected at least two to compare")
+        raise InputError(f"{where}{pluralize(systems, 'system')}; expected at least two to compare")
 
 
 def _extra_scores(

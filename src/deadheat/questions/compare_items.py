@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, TypeAlias, Unpack
 
 from deadheat.arguments import Argument
 from deadheat.items.options import ATTEMPTS, RUNS, ItemColumns, ItemSource
@@ -15,7 +15,6 @@ Repeats: TypeAlias = Annotated[
     str,
     Argument("what repeats are: systems trained again, or attempts at the same item", choices=("auto", RUNS, ATTEMPTS)),
 ]
-Partial: TypeAlias = Annotated[bool, Argument("accept logs of runs that did not finish")]
 PassAt: TypeAlias = Annotated[int, Argument("compare the chance that one of K attempts is right", metavar="K")]
 
 
@@ -34,13 +33,8 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
     reference: inputs.Reference = "",
     resamples: inputs.Resamples = 10_000,
     seed: inputs.Seed = 0,
-    item: inputs.ItemColumn = "",
-    system: inputs.SystemColumn = "",
-    score: inputs.ScoreColumn = "",
-    run: inputs.RunColumn = "",
-    task: inputs.DatasetOption = "",
-    cluster: inputs.ClusterColumn = "",
-    partial: Partial = False,
+    partial: inputs.Partial = False,
+    **columns: Unpack[ItemColumns],
 ) -> Comparison:
     """Compare systems by their scores on the same items, of one task or several.
 
@@ -63,10 +57,11 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
         Compare the chance that one of so many attempts is right, instead of their mean.
     test, correction, alpha, margin, reference, resamples, seed
         As in `deadheat.compare`.
-    item, system, score, run, task, cluster
-        The columns of a table, where their names do not tell.
     partial
         Accept logs of runs that did not finish.
+    columns
+        The columns of a table where their names do not tell: `item`, `system`, `score`, `run`, `task`, `cluster`,
+        `metric_column`; and `ignore`, those that are no systems in a table with a column for every system.
 
     Examples
     --------
@@ -79,6 +74,5 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
     from deadheat.questions.item_comparison import ItemSettings, compare_table
 
     pairwise = PairwiseSettings(test, correction, alpha, resamples, seed, margin)
-    columns = ItemColumns(item=item, system=system, score=score, run=run, task=task, cluster=cluster)
     table = open_items(items, partial=partial, **columns)
     return compare_table(table, pairwise, ItemSettings(metric, unit, errors, repeats, pass_at), reference=reference)

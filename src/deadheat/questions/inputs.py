@@ -12,6 +12,7 @@ from deadheat.corpus.corpus import content_hash
 from deadheat.corpus.reading import ReadingOptions
 from deadheat.errors import CorpusError, InputError
 from deadheat.items.detection import is_item_source
+from deadheat.items.options import ItemColumns
 from deadheat.metrics.pair import ALIGNMENTS
 from deadheat.metrics.pair import UNITS as COUNTED_UNITS
 from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet, RecordedEvaluations
@@ -59,8 +60,7 @@ Reference: TypeAlias = Annotated[str, Argument("compare every system with this o
 Missing: TypeAlias = Annotated[str, Argument("what to do if a data set lacks a score", choices=("refuse", "drop"))]
 ScoreColumn: TypeAlias = Annotated[str, Argument("column of scores; higher is better", metavar="COLUMN")]
 SystemColumn: TypeAlias = Annotated[str, Argument("column of systems (default: by its name)", metavar="COLUMN")]
-DatasetColumn: TypeAlias = Annotated[str, Argument("column of data sets (default: by its name)", metavar="COLUMN")]
-DatasetOption: TypeAlias = Annotated[
+DatasetColumn: TypeAlias = Annotated[
     str,
     Argument(
         "column of data sets, tasks or benchmarks (default: by its name)",
@@ -74,6 +74,8 @@ RunColumn: TypeAlias = Annotated[str, Argument("column of runs or attempts (defa
 ClusterColumn: TypeAlias = Annotated[
     str, Argument("column of what items belong to, such as a passage (default: by its name)", metavar="COLUMN")
 ]
+MetricColumn: TypeAlias = Annotated[str, Argument("column of metrics (default: by its name)", metavar="COLUMN")]
+Partial: TypeAlias = Annotated[bool, Argument("accept logs of runs that did not finish")]
 DevColumn: TypeAlias = Annotated[str, Argument("column of development scores", metavar="COLUMN")]
 ByColumn: TypeAlias = Annotated[str, Argument("repeat for every value of this column", metavar="COLUMN")]
 Where: TypeAlias = Annotated[
@@ -82,6 +84,9 @@ Where: TypeAlias = Annotated[
 Ignore: TypeAlias = Annotated[
     Iterable[str], Argument("runs of one configuration may differ in this column", metavar="COLUMN", repeat=True)
 ]
+IgnoredColumns: TypeAlias = Annotated[
+    Sequence[str], Argument("a column of a table of items that is no system", metavar="COLUMN", repeat=True)
+]
 SettingColumns: TypeAlias = Annotated[
     Iterable[str],
     Argument(
@@ -89,6 +94,23 @@ SettingColumns: TypeAlias = Annotated[
     ),
 ]
 Target: TypeAlias = Annotated[float, Argument("target power", aliases=("--power",), metavar="POWER")]
+
+
+def item_columns(
+    *,
+    item: ItemColumn = "",
+    system: SystemColumn = "",
+    score: ScoreColumn = "",
+    run: RunColumn = "",
+    task: DatasetColumn = "",
+    cluster: ClusterColumn = "",
+    metric_column: MetricColumn = "",
+    ignore: IgnoredColumns = (),
+) -> ItemColumns:
+    """The columns of an item table that are named: declared once, for every command that takes scores of items."""
+    texts = {"item": item, "system": system, "score": score, "run": run, "task": task, "cluster": cluster}
+    named = {kind: name for kind, name in {**texts, "metric_column": metric_column}.items() if name}
+    return ItemColumns(**named, **({"ignore": ignore} if ignore else {}))  # type: ignore[typeddict-item]
 
 
 def open_corpora(sources: Sequence[CorpusSources], reading: ReadingOptions) -> list[Corpus]:

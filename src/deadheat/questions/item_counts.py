@@ -33,9 +33,10 @@ class CountedItems:
     metric: ItemMetric
     unit: str
     datasets: tuple[CountedDataset, ...]
-    unscored: int  # items left out because a system has no score on them, or counted as wrong
+    unscored: int  # answers to shared items that have no score: left out, or counted as wrong
     notes: tuple[str, ...]
     shared_runs: bool = False  # a run is one model on all tasks
+    zero_is_wrong: bool = True  # items without a score can be counted as wrong
 
 
 def count_items(
@@ -60,7 +61,9 @@ def count_items(
     if separate:
         notes.append(f"runs differ between tasks, and are taken for separate models: {separate}")
     unscored_items = sum(number for _, number, _ in counted)
-    return CountedItems(chosen, unit, datasets, unscored_items, tuple(notes), table.repeats == RUNS and not separate)
+    shared_runs = table.repeats == RUNS and not separate
+    zero_is_wrong = not _zero_problem(rows, chosen)
+    return CountedItems(chosen, unit, datasets, unscored_items, tuple(notes), shared_runs, zero_is_wrong)
 
 
 def _separate_runs(rows: pl.DataFrame) -> str:
@@ -120,6 +123,7 @@ class _Task:
     present_SI: NDArray[np.bool_]  # whether the system was asked this item at all
     clusters: pl.Series  # of the items
     is_fixed: bool  # repeats are attempts of the same system
+    answers: _Unscored
 
     @classmethod
     def of(cls, rows: pl.DataFrame, table: ItemTable, metric: ItemMetric, unscored: str, pass_at: int) -> _Task:
@@ -133,11 +137,14 @@ class _Task:
             rows, np.ravel_multi_index((system_N, item_N, repeat_N), shape), math.prod(shape), table.source
         )
         values_NF = _statistics(rows, metric)
-        if unscored == ZERO and "strict" in rows.columns and rows["strict"].null_count() == 0:
+        missing = np.zeros(shape, bool)
+        missing[system_N, item_N, repeat_N] = np.isnan(values_NF[:, 0])
+        problem = _zero_problem(rows, metric)
+        if unscored == ZERO and problem:
+            raise InputError(f"{table.source}: --errors zero with {metric.name}{problem}")
+        if unscored == ZERO and _has_strict(rows):
             values_NF = _stacked(rows["strict"])
         elif unscored == ZERO:
-            if metric.lower_is_better or metric.aggregate.name != "mean":
-                raise InputError(f"--errors zero with {metric.name}; expected a mean for which higher is better")
             values_NF[np.isnan(values_NF[:, 0])] = (0.0, 1.0, 1.0)
         all_SIRF = np.full((*shape, values_NF.shape[1]), np.nan)
         all_SIRF[system_N, item_N, repeat_N] = values_NF
@@ -155,7 +162,8 @@ class _Task:
         clusters = _clusters(rows, items, table, name)
         where = f"{table.source}: {name}" if name else table.source
         present_SI = np.asarray(asked.any(axis=2))
-        return cls(name, where, systems, items, statistics, present_SI, clusters, table.repeats != RUNS)
+        answers = _Unscored(missing, asked, unscored == ZERO, not problem)
+        return cls(name, where, systems, items, statistics, present_SI, clusters, table.repeats != RUNS, answers)
 
     def counted(self, unit: str) -> tuple[CountedDataset, int, list[str]]:
         """The task as counts of its units, how many items were not scored, and notes."""
@@ -169,7 +177,7 @@ class _Task:
         if unit != ITEM:
             counts, few = self._by_cluster(counts, kept, unit)
             notes += few
-        unscored = int(np.count_nonzero(shared & ~kept))
+        unscored = int(np.count_nonzero(self.answers.missing_SIR[:, shared]))
         return CountedDataset(self.name, unit, counts, is_fixed=self.is_fixed), unscored, notes
 
     def _shared_items(self) -> NDArray[np.bool_]:
@@ -190,15 +198,7 @@ class _Task:
             notes.append(
                 f"{where}{pluralize(number, 'item')} that not all systems were asked left out of {len(shared):,}"
             )
-        missing = {
-            name: int(np.count_nonzero(shared & ~row)) for name, row in zip(self.systems, scored_SI, strict=True)
-        }
-        listed = ", ".join(f"{number:,} of {name}" for name, number in missing.items() if number)
-        if listed:
-            notes.append(
-                f"{where}items without a score left out of all systems: {listed}; --errors zero counts them as wrong"
-            )
-        return notes
+        return notes + [f"{where}{note}" for note in self.answers.notes(self.systems, shared, scored_SI)]
 
     def _by_cluster(
         self, counts: dict[str, Values], kept: NDArray[np.bool_], unit: str
@@ -219,6 +219,50 @@ class _Task:
         where = f"{self.name}: " if self.name else ""
         note = f"{where}{pluralize(number, unit)} only, which show only large differences; --unit item asks about more"
         return summed, [f"{note} items of the same {unit}s, not about others"] if few else []
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Unscored:
+    """Which answers have no score, and what becomes of them."""
+
+    missing_SIR: NDArray[np.bool_]
+    asked_SIR: NDArray[np.bool_]
+    is_zero: bool  # they count as wrong
+    can_be_zero: bool
+
+    def notes(self, systems: Sequence[str], shared: NDArray[np.bool_], scored_SI: NDArray[np.bool_]) -> list[str]:
+        """How many of each system: items without any score, and attempts at items that have others."""
+        items_SI = shared & (self.missing_SIR.sum(axis=2) == self.asked_SIR.sum(axis=2)) & self.asked_SIR.any(axis=2)
+        items_SI |= shared & ~scored_SI
+        attempts_SIR = self.missing_SIR & (shared & ~items_SI)[..., None]
+        outcomes = ("left out of all systems", "left out")
+        if self.is_zero:
+            outcomes = ("count as wrong", "count as wrong")
+        hint = "; --errors zero counts them as wrong" * (self.can_be_zero and not self.is_zero)
+        notes = []
+        numbers = (("items", items_SI.sum(axis=1)), ("attempts", attempts_SIR.sum(axis=(1, 2))))
+        for (what, number_S), outcome in zip(numbers, outcomes, strict=True):
+            listed = [f"{number:,} of {name}" for name, number in zip(systems, number_S.tolist(), strict=True) if number]
+            if listed:
+                notes.append(f"{what} without a score {outcome}: {', '.join(listed)}{hint}")
+        return notes
+
+
+def _zero_problem(rows: pl.DataFrame, metric: ItemMetric) -> str:
+    """Why items without a score cannot be counted as wrong; "" if they can."""
+    if _has_strict(rows):
+        return ""
+    if metric.lower_is_better or metric.aggregate.name != "mean":
+        return "; expected a mean for which higher is better"
+    lowest = rows["score"].min()
+    if isinstance(lowest, float) and lowest < 0:
+        return f", which goes down to {lowest:g}; expected scores of which 0 is the lowest"
+    return ""
+
+
+def _has_strict(rows: pl.DataFrame) -> bool:
+    """Whether there are statistics that count items without a score as wrong."""
+    return "strict" in rows.columns and rows["strict"].null_count() == 0
 
 
 def _refuse_repeated(rows: pl.DataFrame, cells_N: NDArray[np.int64], cells: int, source: str) -> None:

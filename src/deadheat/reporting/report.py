@@ -7,12 +7,11 @@ import os
 import tomllib
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from deadheat.arguments import Argument
 from deadheat.charts.chart import Figure as Drawing
@@ -40,6 +39,7 @@ ReportedMetric: TypeAlias = Annotated[
     Argument("the metric to report of tables with several (default: the first)", short="-m", metavar="NAME"),
 ]
 
+ItemReading: TypeAlias = Mapping[str, Any]  # options of `open_items`
 CHAPTERS = {
     "study": "Scores and differences",
     "table": "Scores",
@@ -111,6 +111,7 @@ def report(
     title: Annotated[str, Argument("title of the page (default: the names of the sources)", metavar="TEXT")] = "",
     ledger: Ledger | None = None,
     metric: ReportedMetric = "",
+    items: ItemReading | None = None,
     sentences: bool = True,
     anonymous: Annotated[bool, Argument("leave out machines, users and folders, for a blind review")] = False,
 ) -> Report:
@@ -127,6 +128,8 @@ def report(
         Where evaluations of test sets were recorded, and which test sets are sealed: their sentences are never shown.
     metric
         Which of several, in tables of scores; the first by default.
+    items
+        How to read scores of items: columns of tables, and `partial`, as in `deadheat.compare_items`.
     sentences
         Show the sentences on which systems disagree.
     anonymous
@@ -152,7 +155,7 @@ def report(
     if not sources:
         raise InputError("nothing to report on; expected a store, a table of scores or a result")
     sealed = sealed_test_sets(ledger) if ledger is not None else frozenset()
-    pieces = [_piece(source, ledger, metric) for source in sources]
+    pieces = [_piece(source, ledger, metric, items or {}) for source in sources]
     if anonymous:
         anonymizer = Anonymizer()
         pieces = [_anonymous(piece, anonymizer) for piece in pieces]
@@ -165,9 +168,11 @@ def report(
     return Report(page, tuple(result for piece in pieces for result in piece.results))
 
 
-def _piece(source: str | os.PathLike[str] | Result | SourceReport, ledger: Ledger | None, metric: str) -> _Piece:
+def _piece(
+    source: str | os.PathLike[str] | Result | SourceReport, ledger: Ledger | None, metric: str, reading: ItemReading
+) -> _Piece:
     path = Path(source) if isinstance(source, str | os.PathLike) else None
-    opened = _open(path, ledger, metric) if path is not None else source
+    opened = _open(path, ledger, metric, reading) if path is not None else source
     if isinstance(opened, Result):
         return _Piece(path.stem if path is not None else _source_name(opened), (opened,))
     assert not isinstance(opened, str | os.PathLike)
@@ -268,15 +273,11 @@ def _left_out(pieces: Sequence[_Piece], more: Sequence[str]) -> Iterator[m.Block
         yield from map(m.note, (*notes, *more))
 
 
-def _open(path: Path, ledger: Ledger | None, metric: str) -> SourceReport | Result:
+def _open(path: Path, ledger: Ledger | None, metric: str, reading: ItemReading) -> SourceReport | Result:
     """What the file holds, recognized by its first bytes; of a study file, its store."""
     content = None
-    if path.is_dir() or (path.is_file() and not _is_own(path)):
-        from deadheat.questions.compare_items import compare_items
-        from deadheat.questions.item_means import holds_items
-
-        if holds_items(str(path)):
-            return compare_items(str(path), metric=metric)
+    if path.is_dir():
+        return _of_table(os.fspath(path), path, metric, reading)
     if os.fspath(path) == STDIN or path.is_fifo():  # read once
         content = read_content(path)
         start = content[:START]
@@ -290,22 +291,51 @@ def _open(path: Path, ledger: Ledger | None, metric: str) -> SourceReport | Resu
     if start.startswith(SQLITE) or path.suffix == ".toml":
         if content is not None:
             raise InputError(f"{path}: a store or a study in a pipe; expected a file")
+        _refuse_columns(path, reading)
         from deadheat.questions.store_report import store_report  # with polars and all that studies need
 
         return store_report(path if start.startswith(SQLITE) else _store_of(path), ledger=ledger)
-    if ".json" in path.suffixes or _is_json_result(start):
+    if (".json" in path.suffixes or _is_json_result(start)) and (b'"kind"' in start or not _has_scores(path, start)):
+        _refuse_columns(path, reading)
         return _shown(from_json(read_content(path) if content is None else content, source=str(path)), path)
+    from deadheat.tables.table import read_table
+
+    is_table = content is not None or not _has_scores(path, start)
+    return _of_table(read_table(path, content) if is_table else os.fspath(path), path, metric, reading)
+
+
+def _has_scores(path: Path, start: bytes) -> bool:
+    """Whether a file is a log of an evaluation, or an array of rows."""
+    from deadheat.items.sources import holds_logs
+
+    return start.lstrip().startswith(b"[") or holds_logs(os.fspath(path))
+
+
+def _refuse_columns(path: Path, reading: ItemReading) -> None:
+    """Refuse columns of items where there are none."""
+    given = next((name.replace("_", "-") for name, value in reading.items() if value), None)
+    if given:
+        raise InputError(f"{path}: --{given} for what has no scores of items; expected none")
+
+
+def _of_table(source: Any, path: Path, metric: str, reading: ItemReading) -> SourceReport | Result:
+    """The comparison of scores of items, the ranking of battles or of scores of tasks, or a report on a table."""
+    from deadheat.items.columns import is_battles
+    from deadheat.items.table import ItemTable
+    from deadheat.questions.compare_items import compare_items
+    from deadheat.questions.item_means import open_source
+    from deadheat.questions.rank import rank
+    from deadheat.questions.rank_battles import rank_battles
     from deadheat.questions.table_report import table_report
+    from deadheat.tables.table import Table
 
-    return table_report(path, metric=metric, content=content)
-
-
-def _is_own(path: Path) -> bool:
-    """Whether a file is a store, a study or a result."""
-    with suppress(OSError), path.open("rb") as file:
-        start = file.read(START)
-        return start.startswith(SQLITE) or path.suffix == ".toml" or (b'"kind"' in start and _is_json_result(start))
-    return True  # it cannot be read, which is reported later
+    opened = open_source(source, **reading)
+    if isinstance(opened, ItemTable):
+        return compare_items(opened, metric=metric)
+    _refuse_columns(path, reading)
+    if not isinstance(opened, Table):
+        return rank(opened, metric=metric)
+    return rank_battles(opened) if is_battles(opened) else table_report(opened, name=path.stem, metric=metric)
 
 
 def _shown(result: Result, path: Path) -> Result:
