@@ -359,3 +359,28 @@ class TestUnscored:
         table = write_table(tmp_path / "items.csv", rows)
         assert "attempts without a score left out: 7 of a" in commands("compare", table).err
         assert "attempts without a score count as wrong: 7 of a" in commands("compare", table, "--errors", "zero").err
+
+
+class TestSizeAndPower:
+    def test_sizes_are_in_items(self, tmp_path: Path, commands: Commands) -> None:
+        table = write_table(tmp_path / "items.csv", long_rows({"a": right(0.9, 300), "b": right(0.4, 300, seed=1)}))
+        result = json.loads(commands("size", table, "--json").out)
+        (test_set,) = result["sets"]
+        assert (test_set["unit"], test_set["units"], result["settings"]["sizes"][:3]) == ("item", 300, [10, 20, 50])
+        (rand,) = [curve for curve in test_set["curves"] if curve["strategy"] == "rand"]
+        assert rand["sufficient"] == 10
+        out = commands("size", table, "--sizes", "30,60").out
+        assert out.startswith("30 items of items.csv are sufficient")
+        assert "word" not in out
+        assert "all sizes are larger than 299 items" in commands.refused("size", table, "--sizes", "900")
+        assert "--save is for files of predictions" in commands.refused("size", table, "--save", tmp_path / "x.npz")
+
+    def test_labels_are_items_in_size_and_power_too(self, classified: Sequence[object], commands: Commands) -> None:
+        result = json.loads(commands("size", *classified, "--json").out)
+        assert (result["sets"][0]["unit"], result["sets"][0]["units"]) == ("item", 80)
+        result = json.loads(commands("power", *classified, "--difference", 5, "--json").out)
+        assert (result["unit"], result["measured_units"]) == ("item", 80)
+        for command in ("size", "power"):
+            assert "alone; expected GOLD NAME=PRED" in commands.refused(
+                command, classified[0], *(["--difference", 5] if command == "power" else [])
+            )

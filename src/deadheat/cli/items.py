@@ -39,23 +39,58 @@ def item_reading(arguments: argparse.Namespace) -> dict[str, Any]:
     return {**item_columns(**given), "partial": arguments.partial}
 
 
-def open_unnamed(arguments: argparse.Namespace, files: Sequence[str]) -> Any:
-    """Tables or logs without names of systems, to be compared; what is something else is refused."""
+def open_unnamed(command: str, arguments: argparse.Namespace, files: Sequence[str]) -> Any:
+    """Tables or logs without names of systems; what is something else is refused."""
     from deadheat.items.columns import has_items, is_battles
-    from deadheat.items.detection import is_item_source, is_table
+    from deadheat.items.detection import has_labels, is_table
     from deadheat.items.sources import holds_logs
     from deadheat.tables.table import read_table
 
     first, reading = files[0], item_reading(arguments)
-    is_labelled = len(files) > 1 and os.path.isfile(first) and is_item_source(first)
-    if not reading.get("item") and os.path.isfile(first) and (is_labelled or not (is_table(first) or holds_logs(first))):
-        example = f", such as A={files[1]}" if len(files) > 1 else " for every system"
-        raise InputError(f"deadheat compare: {files[-1]!r}; expected NAME=FILE{example}, or scores of items")
+    is_file = os.path.isfile(first) and not reading.get("item")
+    if is_file and (has_labels(first) or not (is_table(first) or holds_logs(first))):
+        problem, expected = f"{first} alone", "GOLD NAME=PRED NAME=PRED ..."
+        if len(files) > 1:
+            problem, expected = f"{files[-1]!r}", f"NAME=FILE, such as A={files[1]}"
+        raise InputError(f"deadheat {command}: {problem}; expected {expected}, or scores of items")
     if len(files) > 1 or holds_logs(first):
         return files
     table = read_table(first)
     if not has_items(table, reading) and not is_battles(table):
         listed = ", ".join(table.frame.columns)
-        expected = f"expected --item to name it, or --scores {first} for scores of whole data sets"
-        raise InputError(f"{first}: no column of items among {listed}; {expected}")
+        other = f", or --scores {first} for scores of whole data sets" if command == "compare" else ""
+        raise InputError(f"{first}: no column of items among {listed}; expected --item to name it{other}")
     return table
+
+
+def item_source(command: str, arguments: argparse.Namespace, files: Sequence[str]) -> Any:
+    """What a command on files has of items: tables and logs, or labels as a table of items; None for corpora."""
+    from deadheat.items.predictions import open_predictions
+    from deadheat.questions.designs import is_about_items, is_pattern, named_runs
+
+    first = files[0]
+    if "=" in first and not os.path.exists(first):
+        return {name: runs[0] if len(runs) == 1 else runs for name, runs in named_files(command, files).items()}
+    if is_pattern(first):
+        return None
+    if not any("=" in file for file in files[1:]):
+        return open_unnamed(command, arguments, files)
+    predictions = named_runs(first, files[1:])
+    if not (arguments.item or arguments.cluster or is_about_items(predictions)):
+        return None
+    systems: dict[str, list[Any]] = {}
+    for prediction in predictions:
+        systems.setdefault(prediction.system, []).append(prediction.predicted)
+    columns = {name: value for name in ("item", "cluster") if (value := getattr(arguments, name))}
+    return open_predictions(first, systems, **columns)
+
+
+def named_files(command: str, arguments: Sequence[str]) -> dict[str, list[str]]:
+    """Files by the names given to them as NAME=FILE; a name that is repeated has several runs."""
+    files: dict[str, list[str]] = {}
+    for argument in arguments:
+        name, equals, path = argument.partition("=")
+        if not (name and equals and path):
+            raise InputError(f"deadheat {command}: {argument!r}; expected NAME=FILE, such as A={argument}")
+        files.setdefault(name, []).append(path)
+    return files

@@ -5,16 +5,25 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from deadheat.arguments import values_of
-from deadheat.cli.items import add_item_options, item_options, item_reading, open_unnamed
+from deadheat.arguments import arguments_of, values_of
+from deadheat.cli.items import (
+    add_item_options,
+    item_options,
+    item_reading,
+    item_source,
+    named_files,
+    open_unnamed,
+)
 from deadheat.cli.options import JSON, Parser, ledger_entry, reading, refuse_options, show
 from deadheat.errors import InputError
 from deadheat.results.base import Result
 
 if TYPE_CHECKING:
     from deadheat.questions.designs import Prediction
+    from deadheat.ranking.size_samples import SizeSettings
     from deadheat.results.compare import Comparison
 
 GOLD = "the gold file; all files of a folder; - for standard input"
@@ -49,6 +58,7 @@ examples:
   deadheat size gold.conllu A=a.conllu B=b.conllu --against rest --threshold 0.8
   deadheat size gold.conllu A=a.conllu B=b.conllu --save counts.npz && deadheat size counts.npz --draws 1000
   deadheat size 'gold/{dataset}.conllu' 'pred/{dataset}/{system}.{run}.conllu'     several test sets
+  deadheat size items.csv          how many items are enough: a table of scores of items, or logs of evaluations
   deadheat size --sets sets.csv          several test sets: columns set, gold, system, prediction"""
 
 
@@ -130,9 +140,9 @@ def _comparison(arguments: argparse.Namespace) -> Comparison:
     files = [arguments.gold, *arguments.systems] if arguments.gold else []
     own_gold = bool(arguments.predicted and files) and (len(files) == 1 or not _is_file(files[0]))
     if files and not own_gold and not is_pattern(files[0]) and not any("=" in file for file in files[1:]):
-        return _of_items(arguments, open_unnamed(arguments, files))
+        return _of_items(arguments, open_unnamed("compare", arguments, files))
     if files and not own_gold and not _is_file(files[0]):
-        named = _named_files("compare", files)
+        named = named_files("compare", files)
         return _of_items(arguments, {name: runs[0] if len(runs) == 1 else runs for name, runs in named.items()})
     gold, systems = ("", files) if own_gold else (arguments.gold or "", arguments.systems)
     if arguments.sets:
@@ -228,14 +238,14 @@ def run_power(arguments: argparse.Namespace) -> int:
         )
     if arguments.difference is None:
         raise InputError("deadheat power: no --difference; expected the difference to show in points: --difference 0.5")
-    files = [arguments.gold, *arguments.systems]
-    if len(files) == 1 or ("=" in files[0] and not os.path.exists(files[0])):
+    source = item_source("power", arguments, [arguments.gold, *arguments.systems])
+    if source is not None:
         refuse_options(arguments, power_items, "files of predictions", power_parser(), item_options())
-        source = files if "=" not in files[0] or os.path.exists(files[0]) else _named_files("power", files)
-        return show(power_items(source, **values_of(power_items, arguments) | item_reading(arguments)), as_json=arguments.json)
+        options = values_of(power_items, arguments) | item_reading(arguments)
+        return show(power_items(source, **options), as_json=arguments.json)
     refuse_options(arguments, power, "scores of items", power_parser())
     options = values_of(power, arguments) | reading(arguments)
-    systems = _named_files("power", arguments.systems)
+    systems = named_files("power", arguments.systems)
     result = power(arguments.gold, systems, ledger_entry=ledger_entry(arguments), **options)
     return show(result, as_json=arguments.json)
 
@@ -256,20 +266,26 @@ def _assumed_power(arguments: argparse.Namespace) -> Result:
 
 def size_parser() -> argparse.ArgumentParser:
     from deadheat.questions.size import size
+    from deadheat.questions.size_items import size_items
     from deadheat.ranking.size_samples import SIZES, STRATEGIES, SizeSettings
 
     parser = Parser("size", epilog=SIZE_EXAMPLES)
     parser.add_argument(
-        "files", metavar="FILE", nargs="*", help="GOLD NAME=PRED NAME=PRED ..., or counts that were saved (.npz)"
+        "files",
+        metavar="FILE",
+        nargs="*",
+        help="GOLD NAME=PRED NAME=PRED ..., or counts that were saved (.npz), or a table or logs with scores of items",
     )
     parser.add_argument("--sets", metavar="FILE", help="a table of test sets: set, gold, system, prediction")
     sizes, strategies = f"{','.join(map(str, SIZES))},all", ",".join(STRATEGIES)
-    parser.add_argument("--sizes", default=sizes, metavar="WORDS", help=f"sizes in words (default: {sizes})")
+    parser.add_argument("--sizes", default=sizes, metavar="WORDS", help=f"sizes in words, or items (default: {sizes})")
     parser.add_argument(
         "--strategies", "--ways", default=strategies, metavar="NAMES", help=f"how to sample (default: {strategies})"
     )
     parser.add_argument("--save", default="", metavar="FILE", help="save the counts for later (.npz)")
-    return parser.add_options(size, SizeSettings, json=JSON, ledger=True, reading=True)
+    parser.add_options(size, SizeSettings, size_items, json=JSON, ledger=True, reading=True)
+    add_item_options(parser)
+    return parser
 
 
 def run_size(arguments: argparse.Namespace) -> int:
@@ -300,10 +316,13 @@ def _size(arguments: argparse.Namespace) -> Result:
         if other is not None:
             raise InputError(f"deadheat size: {other} beside saved counts; expected one or the other")
         return size_of_counts(saved, metric=arguments.metric, settings=settings, ledger_entry=ledger_entry(arguments))
-    if len(files) < 2:
-        problem = f"{files[0]} alone" if files else "no files"
-        expected = f"expected GOLD NAME=PRED NAME=PRED ..., saved counts ({SUFFIX}), or --sets FILE"
-        raise InputError(f"deadheat size: {problem}; {expected}")
+    if not files:
+        expected = f"GOLD NAME=PRED NAME=PRED ..., saved counts ({SUFFIX}), scores of items, or --sets FILE"
+        raise InputError(f"deadheat size: no files; expected {expected}")
+    source = item_source("size", arguments, files)
+    if source is not None:
+        return _size_of_items(arguments, source, settings)
+    refuse_options(arguments, size, "scores of items", size_parser(), [*_size_options(), "save"])
     if patterns:
         return size_of_sets(match_pattern(files[0], files[1:]), **options, **reading(arguments))
     systems: dict[str, list[CorpusSource]] = {}
@@ -312,12 +331,20 @@ def _size(arguments: argparse.Namespace) -> Result:
     return size(files[0], systems, save=arguments.save, **options, **reading(arguments))
 
 
-def _named_files(command: str, arguments: Sequence[str]) -> dict[str, list[str]]:
-    """Files by the names given to them as NAME=FILE; a name that is repeated has several runs."""
-    files: dict[str, list[str]] = {}
-    for argument in arguments:
-        name, equals, path = argument.partition("=")
-        if not (name and equals and path):
-            raise InputError(f"deadheat {command}: {argument!r}; expected NAME=FILE, such as A={argument}")
-        files.setdefault(name, []).append(path)
-    return files
+def _size_of_items(arguments: argparse.Namespace, source: object, settings: SizeSettings) -> Result:
+    from deadheat.questions.size_items import size_items
+    from deadheat.ranking.size_samples import ITEM_SIZES
+
+    parser = size_parser()
+    refuse_options(arguments, size_items, "files of predictions", parser, [*item_options(), *_size_options()])
+    if arguments.sizes == parser.get_default("sizes"):
+        settings = replace(settings, sizes=ITEM_SIZES)
+    options = {name: getattr(arguments, name) for name in ("metric", "errors")} | item_reading(arguments)
+    return size_items(source, settings=settings, **options)
+
+
+def _size_options() -> list[str]:
+    """Options of samples, which do not depend on what is sampled."""
+    from deadheat.ranking.size_samples import SizeSettings
+
+    return [*arguments_of(SizeSettings), "files", "sizes", "strategies"]
