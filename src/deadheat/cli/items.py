@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from deadheat.arguments import add_arguments, arguments_of
+from deadheat.cli.options import LEDGER_OPTIONS
 from deadheat.errors import InputError
 
 
@@ -23,10 +24,10 @@ def add_item_options(parser: argparse.ArgumentParser) -> None:
 
 
 def item_options() -> list[str]:
-    """The names of these options."""
+    """The names of these options, and those of the ledger, which knows items."""
     from deadheat.questions.inputs import item_columns
 
-    return [*arguments_of(item_columns), "partial"]
+    return [*arguments_of(item_columns), "partial", *LEDGER_OPTIONS]
 
 
 def item_reading(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from deadheat.cli.items import (
     named_files,
     open_unnamed,
 )
-from deadheat.cli.options import JSON, Parser, ledger_entry, reading, refuse_options, show
+from deadheat.cli.options import JSON, LEDGER_OPTIONS, READING_OPTIONS, Parser, ledger_entry, reading, refuse_options, show
 from deadheat.errors import InputError
 from deadheat.results.base import Result
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from deadheat.ranking.size_samples import SizeSettings
     from deadheat.results.compare import Comparison
 
+CORPUS_OPTIONS = (*READING_OPTIONS, *LEDGER_OPTIONS)
 GOLD = "the gold file; all files of a folder; - for standard input"
 SCORE_EXAMPLES = """\
 examples:
@@ -159,7 +160,7 @@ def _comparison(arguments: argparse.Namespace) -> Comparison:
     labels = [*arguments.predicted, arguments.gold_column]
     if arguments.item or arguments.cluster or is_about_items(predictions, labels):
         return _of_labels(arguments, predictions)
-    refuse_options(arguments, compare, "scores of items", compare_parser())
+    refuse_options(arguments, compare, "scores of items", compare_parser(), CORPUS_OPTIONS)
     options = values_of(compare, arguments) | reading(arguments) | {"ledger_entry": ledger_entry(arguments)}
     return compare(gold, predictions, **options)
 
@@ -170,8 +171,9 @@ def _of_labels(arguments: argparse.Namespace, predictions: Sequence[Prediction])
     from deadheat.questions.item_comparison import compare_predictions
 
     columns = {name: getattr(arguments, name) for name in ("item", "cluster", "gold_column", "predicted")}
-    refuse_options(arguments, compare_items, "files of predictions", compare_parser(), tuple(columns))
-    return compare_predictions(predictions, columns, **values_of(compare_items, arguments))
+    refuse_options(arguments, compare_items, "files of predictions", compare_parser(), [*columns, *LEDGER_OPTIONS])
+    options = values_of(compare_items, arguments) | {"ledger_entry": ledger_entry(arguments)}
+    return compare_predictions(predictions, columns, **options)
 
 
 def _is_file(argument: str) -> bool:  # and not NAME=FILE
@@ -195,7 +197,8 @@ def _of_items(arguments: argparse.Namespace, source: object) -> Comparison:
     from deadheat.questions.compare_items import compare_items
 
     refuse_options(arguments, compare_items, "files of predictions", compare_parser(), item_options())
-    return compare_items(source, **values_of(compare_items, arguments) | item_reading(arguments))
+    options = values_of(compare_items, arguments) | item_reading(arguments)
+    return compare_items(source, ledger_entry=ledger_entry(arguments), **options)
 
 
 def power_parser() -> argparse.ArgumentParser:
@@ -242,8 +245,8 @@ def run_power(arguments: argparse.Namespace) -> int:
     if source is not None:
         refuse_options(arguments, power_items, "files of predictions", power_parser(), item_options())
         options = values_of(power_items, arguments) | item_reading(arguments)
-        return show(power_items(source, **options), as_json=arguments.json)
-    refuse_options(arguments, power, "scores of items", power_parser())
+        return show(power_items(source, ledger_entry=ledger_entry(arguments), **options), as_json=arguments.json)
+    refuse_options(arguments, power, "scores of items", power_parser(), CORPUS_OPTIONS)
     options = values_of(power, arguments) | reading(arguments)
     systems = named_files("power", arguments.systems)
     result = power(arguments.gold, systems, ledger_entry=ledger_entry(arguments), **options)
@@ -322,7 +325,7 @@ def _size(arguments: argparse.Namespace) -> Result:
     source = item_source("size", arguments, files)
     if source is not None:
         return _size_of_items(arguments, source, settings)
-    refuse_options(arguments, size, "scores of items", size_parser(), [*_size_options(), "save"])
+    refuse_options(arguments, size, "scores of items", size_parser(), [*_size_options(), *CORPUS_OPTIONS, "save"])
     if patterns:
         return size_of_sets(match_pattern(files[0], files[1:]), **options, **reading(arguments))
     systems: dict[str, list[CorpusSource]] = {}
@@ -340,7 +343,7 @@ def _size_of_items(arguments: argparse.Namespace, source: object, settings: Size
     if arguments.sizes == parser.get_default("sizes"):
         settings = replace(settings, sizes=ITEM_SIZES)
     options = {name: getattr(arguments, name) for name in ("metric", "errors")} | item_reading(arguments)
-    return size_items(source, settings=settings, **options)
+    return size_items(source, settings=settings, ledger_entry=ledger_entry(arguments), **options)
 
 
 def _size_options() -> list[str]:

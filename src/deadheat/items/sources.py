@@ -38,7 +38,7 @@ def open_items(source: ItemSource, *, partial: bool = False, **columns: Unpack[I
     if isinstance(source, Table) or is_frame(source):
         table = read_table(source)
         title = _titles([table.path])[table.path] if isinstance(source, Table) else ""
-        return find_items(table, columns, title=title)
+        return replace(find_items(table, columns, title=title), paths=(table.path,) if title else ())
     raise InputError(f"{type(source).__name__}; expected a DataFrame, rows of a table, or files")
 
 
@@ -63,6 +63,9 @@ def join_items(tables: Sequence[ItemTable]) -> ItemTable:
         "fields": tuple(dict.fromkeys(name for table in tables for name in table.fields)),
         "notes": tuple(dict.fromkeys(note for table in tables for note in table.notes)),
     }
+    hashes = [table.hashes for table in tables if table.hashes is not None]
+    details |= {"paths": tuple(dict.fromkeys(path for table in tables for path in table.paths))}
+    details |= {"hashes": pl.concat(hashes).unique(["task", "item"], keep="first") if hashes else None}
     frame = pl.concat([table.frame for table in tables], how="diagonal")
     return item_table(join_sources([table.source for table in tables]), frame, **details)
 
@@ -105,7 +108,7 @@ def _open_files(paths: Sequence[str], names: Mapping[str, str], columns: ItemCol
     if logs:
         systems: dict[str, str] = {path: name for path, name in names.items() if path in logs}
         tables.append(read_logs([path for path in paths if path in logs], systems=systems, partial=partial))
-    return join_items(tables)
+    return replace(join_items(tables), paths=tuple(every))
 
 
 def holds_logs(path: str) -> bool:

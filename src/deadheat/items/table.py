@@ -45,6 +45,8 @@ class ItemTable:
     cluster: str = ""  # what the clusters are: passage, document
     fields: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()  # of its files and folders
+    hashes: pl.DataFrame | None = None  # what is known of the content of items: task, item, name (of the task), hash
 
     def __post_init__(self) -> None:
         missing = [name for name in SCHEMA if name not in self.frame.columns]
@@ -88,6 +90,14 @@ class ItemTable:
         if name not in self.fields:
             raise NameUnknown(f"{self.source}: unit", name, ["item", *filter(None, [self.cluster]), *self.fields])
         return replace(self, frame=self.frame.with_columns(pl.col(name).alias("cluster")), cluster=name)
+
+    def contents(self) -> pl.DataFrame:
+        """What tells the items from those of other test sets: task, item, and the hash of the content if it is known."""
+        keys = self.frame.select("task", "item").unique()
+        if self.hashes is None:
+            return keys.with_columns(hash=pl.lit(None, pl.String))
+        joined = keys.join(self.hashes, on=["task", "item"], how="left")
+        return joined.select(pl.coalesce("name", "task").alias("task"), "item", "hash")
 
     def with_notes(self, *notes: str) -> ItemTable:
         """The same table with more notes."""

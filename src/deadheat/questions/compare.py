@@ -31,7 +31,7 @@ from deadheat.questions.joint import (
     tied_systems,
 )
 from deadheat.questions.pairwise import agreement, discordant, odds_ratio, pair_p
-from deadheat.questions.score import AUTO, Group, IntervalSettings, group_scores, refuse_for_items, score_of
+from deadheat.questions.score import AUTO, Group, IntervalSettings, group_scores, reading_given, refuse_for_items, score_of
 from deadheat.results.compare import AverageRanks, Comparison, DatasetScores, PairwiseSettings
 from deadheat.results.format import PERCENT, Scale, unit_names
 from deadheat.results.ledger import look_note
@@ -123,9 +123,10 @@ def compare(  # noqa: PLR0913 (the options of the command)
     if is_about_items(predictions, [*columns, gold_column]):
         from deadheat.questions.item_comparison import compare_predictions
 
-        refuse_for_items(train=train, align=align != "text", spend_alpha=spend_alpha)
+        refuse_for_items(train=train, align=align != "text", **reading_given(reading))
         chosen = {"metric": metric, "unit": unit, "test": test, "correction": correction, "alpha": alpha}
         chosen |= {"margin": margin, "reference": reference, "resamples": resamples, "seed": seed}
+        chosen |= {"spend_alpha": spend_alpha, "ledger_entry": ledger_entry}
         return compare_predictions(predictions, {"predicted": columns, "gold_column": gold_column}, **chosen)
     if columns:
         predictions = split_columns(predictions, columns, gold_column, reading)

@@ -7,9 +7,10 @@ from typing import Annotated, TypeAlias, Unpack
 from deadheat.arguments import Argument
 from deadheat.items.options import ATTEMPTS, RUNS, ItemColumns, ItemSource
 from deadheat.questions import inputs
-from deadheat.questions.compare import TestName
+from deadheat.questions.compare import SpendAlpha, TestName
 from deadheat.questions.score import AUTO
 from deadheat.results.compare import Comparison, PairwiseSettings
+from deadheat.study.ledger.ledger import LedgerEntry
 
 Repeats: TypeAlias = Annotated[
     str,
@@ -33,6 +34,8 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
     reference: inputs.Reference = "",
     resamples: inputs.Resamples = 10_000,
     seed: inputs.Seed = 0,
+    spend_alpha: SpendAlpha = False,
+    ledger_entry: LedgerEntry | None = None,
     partial: inputs.Partial = False,
     **columns: Unpack[ItemColumns],
 ) -> Comparison:
@@ -55,7 +58,7 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
         one. By default columns called `run` or `seed` are runs.
     pass_at
         Compare the chance that one of so many attempts is right, instead of their mean.
-    test, correction, alpha, margin, reference, resamples, seed
+    test, correction, alpha, margin, reference, resamples, seed, spend_alpha, ledger_entry
         As in `deadheat.compare`.
     partial
         Accept logs of runs that did not finish.
@@ -72,7 +75,15 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
     """
     from deadheat.items.sources import open_items
     from deadheat.questions.item_comparison import ItemSettings, compare_table
+    from deadheat.questions.item_ledger import record_items, with_looks
 
-    pairwise = PairwiseSettings(test, correction, alpha, resamples, seed, margin)
     table = open_items(items, partial=partial, **columns)
-    return compare_table(table, pairwise, ItemSettings(metric, unit, errors, repeats, pass_at), reference=reference)
+    chosen = ItemSettings(metric, unit, errors, repeats, pass_at)
+
+    def at(level: float) -> Comparison:
+        pairwise = PairwiseSettings(test, correction, level, resamples, seed, margin)
+        return compare_table(table, pairwise, chosen, reference=reference)
+
+    result = at(alpha)
+    recorded = record_items(ledger_entry, table, [result.metric_name], result.signature)
+    return with_looks(result, recorded, again=at, spend_alpha=spend_alpha)

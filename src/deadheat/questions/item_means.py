@@ -35,8 +35,8 @@ def open_source(source: Any, *, partial: bool = False, **columns: Unpack[ItemCol
     return open_items(source, partial=partial, **columns) if is_items else source
 
 
-def mean_scores(table: ItemTable, metric: str = "", *, missing: str = "refuse") -> ScoreTable:
-    """The score of every system on every task; several runs are averaged."""
+def mean_scores(table: ItemTable, metric: str = "", *, missing: str = "refuse") -> tuple[ScoreTable, list[str]]:
+    """The score of every system on every task, and notes on them; several runs are averaged."""
     counted = count_items(table, metric=metric, unit=ITEM)
     if counted.metric.lower_is_better:
         raise InputError(f"{table.source}: lower {counted.metric.name} is better; expected a metric to rank by")
@@ -48,4 +48,7 @@ def mean_scores(table: ItemTable, metric: str = "", *, missing: str = "refuse") 
     names = [dataset.name for dataset in counted.datasets]
     label = counted.metric.name
     label = f"mean {label}" if label in {name.partition(".v")[0] for name in METRICS} else label  # not that of tags
-    return complete(f"{table.source}: ", label, systems, names, scores_SD, missing)
+    scores = complete(f"{table.source}: ", label, systems, names, scores_SD, missing)
+    notes = [note for note in counted.notes if "--unit" not in note and "--errors" not in note]
+    notes += [note.partition("; --errors")[0] for note in counted.notes if "--errors" in note]
+    return scores, list(dict.fromkeys([*table.notes, *notes]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, TypeAlias
 
@@ -11,10 +11,11 @@ import numpy as np
 
 from deadheat.arguments import Argument
 from deadheat.errors import InputError
-from deadheat.items.options import ItemSource
+from deadheat.items.options import RUNS, ItemSource
 from deadheat.items.table import ItemTable
 from deadheat.questions import inputs
 from deadheat.questions.contrast import setting_columns
+from deadheat.questions.item_ledger import record_items
 from deadheat.questions.item_runs import TASK, open_item_runs, runs_of_items
 from deadheat.ranking.aso_rates import aso_false_alarms
 from deadheat.ranking.contrasts import Codes, configuration_keys
@@ -26,6 +27,7 @@ from deadheat.results.verdict import Claim, Evidence, Verdict, margin_of
 from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import summary
+from deadheat.study.ledger.ledger import LedgerEntry, RecordedEvaluations
 from deadheat.tables.matrix import is_in_range, mixed_scales, range_expected
 from deadheat.tables.repeats import check_repeats
 from deadheat.tables.table import SYSTEMS, Path, Runs
@@ -64,6 +66,7 @@ def seeds(  # noqa: PLR0913 (the options of the command)
     resamples: inputs.Resamples = 1000,
     seed: inputs.Seed = 0,
     metric: inputs.MetricName = "",
+    ledger_entry: LedgerEntry | None = None,
 ) -> Seeds:
     """Compare systems by their scores over seeds, on one test set.
 
@@ -94,6 +97,8 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         Differences up to this many points count as equal; by default 0.5 for percentages, and none for other scores.
     metric
         What the scores are; by default the name of their column. Of items, one of their metrics.
+    ledger_entry
+        Where to record the evaluation of items that are a test set; tables of runs are not recorded.
     """
     check_alpha(alpha)
     correct([], correction)
@@ -103,12 +108,13 @@ def seeds(  # noqa: PLR0913 (the options of the command)
     if resamples < 2:
         raise InputError(f"{resamples} resamples; expected at least 2")
     opened = open_item_runs(runs)
-    about_items: tuple[str, ...] = ()
+    recorded = RecordedEvaluations()
     if isinstance(opened, ItemTable):
         _refuse_for_items(opened, by, where=where, dev=dev, settings=settings)
         means = runs_of_items(opened, metric, by_task=bool(by))
-        opened, score, system, metric, about_items = means.runs, "score", "system", means.metric, means.notes
-        ignore = ("task",)
+        recorded = record_items(ledger_entry, replace(opened, repeats=RUNS), [means.metric], f"seeds {by}")
+        opened, score, system, metric = means.runs, "score", "system", means.metric
+        recorded, ignore = replace(recorded, notes=(*recorded.notes, *means.notes)), ("task",)
     table = opened.where(where)
     if not score:
         raise InputError(f"{table.path}: no column of scores; expected --score to name it")
@@ -151,7 +157,7 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         scale,
         dev_scale,
         metric or score,
-        notes=(*about_items, *notes, *(note for block in blocks for note in _notes(block))),
+        notes=(*recorded.notes, *notes, *(note for block in blocks for note in _notes(block))),
     )
 
 

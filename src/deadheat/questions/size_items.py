@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import Any, NoReturn, Unpack
 
@@ -14,10 +15,12 @@ from deadheat.items.table import ItemMetric
 from deadheat.metrics import Metric
 from deadheat.questions import inputs
 from deadheat.questions.item_counts import ITEM, count_items
+from deadheat.questions.item_ledger import record_items
 from deadheat.questions.joint import CountedDataset
 from deadheat.questions.size import study_test_sets
 from deadheat.ranking.size_samples import ITEM_SIZES, CountedSet, SizeSettings
 from deadheat.results.rank import SizeStudy
+from deadheat.study.ledger.ledger import LedgerEntry
 
 
 def size_items(
@@ -26,6 +29,7 @@ def size_items(
     metric: inputs.MetricName = "",
     settings: SizeSettings | None = None,
     errors: inputs.Errors = inputs.OMIT,
+    ledger_entry: LedgerEntry | None = None,
     partial: inputs.Partial = False,
     **columns: Unpack[ItemColumns],
 ) -> SizeStudy:
@@ -35,7 +39,7 @@ def size_items(
     ----------
     items, metric, errors, partial, columns
         As in `deadheat.compare_items`. Every task is a test set of its own; attempts at an item are averaged.
-    settings
+    settings, ledger_entry
         As in `deadheat.size`, with sizes in items.
 
     Examples
@@ -54,7 +58,9 @@ def size_items(
     measure = _measure(counted.metric)
     sets = [_counted_set(dataset, measure, table.source) for dataset in counted.datasets]
     study = study_test_sets(sets, settings or SizeSettings(ITEM_SIZES))
-    return replace(study, notes=tuple(dict.fromkeys([*table.notes, *counted.notes, *study.notes])))
+    recorded = record_items(ledger_entry, table, [counted.metric.name], study.signature)
+    notes = tuple(dict.fromkeys([*recorded.notes, *table.notes, *counted.notes, *study.notes]))
+    return replace(study, notes=notes, evaluations=recorded.tallies)
 
 
 def _counted_set(dataset: CountedDataset, measure: Metric, source: str) -> CountedSet:
@@ -62,7 +68,8 @@ def _counted_set(dataset: CountedDataset, measure: Metric, source: str) -> Count
     counts_RNF = np.concatenate([np.asarray(counts, float) for counts in dataset.counts.values()])
     whole = np.round(counts_RNF).astype(np.int64)
     counts: Any = whole if np.array_equal(whole, counts_RNF) else counts_RNF
-    return CountedSet(dataset.name or source, systems, np.ones(dataset.units, np.int64), counts, measure, ITEM)
+    name = dataset.name or os.path.basename(source)
+    return CountedSet(name, systems, np.ones(dataset.units, np.int64), counts, measure, ITEM)
 
 
 def _measure(metric: ItemMetric) -> Metric:

@@ -30,7 +30,7 @@ from deadheat.results.format import PERCENT
 from deadheat.results.ledger import Tally
 from deadheat.results.study import StudyResult
 from deadheat.results.verdict import NO_CLAIMS
-from deadheat.study.ledger.ledger import Ledger
+from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.text import join_names
 from deadheat.version import __version__
 
@@ -277,7 +277,7 @@ def _open(path: Path, ledger: Ledger | None, metric: str, reading: ItemReading) 
     """What the file holds, recognized by its first bytes; of a study file, its store."""
     content = None
     if path.is_dir():
-        return _of_table(os.fspath(path), path, metric, reading)
+        return _of_table(os.fspath(path), path, ledger, metric, reading)
     if os.fspath(path) == STDIN or path.is_fifo():  # read once
         content = read_content(path)
         start = content[:START]
@@ -301,7 +301,7 @@ def _open(path: Path, ledger: Ledger | None, metric: str, reading: ItemReading) 
     from deadheat.tables.table import read_table
 
     is_table = content is not None or not _has_scores(path, start)
-    return _of_table(read_table(path, content) if is_table else os.fspath(path), path, metric, reading)
+    return _of_table(read_table(path, content) if is_table else os.fspath(path), path, ledger, metric, reading)
 
 
 def _has_scores(path: Path, start: bytes) -> bool:
@@ -318,7 +318,9 @@ def _refuse_columns(path: Path, reading: ItemReading) -> None:
         raise InputError(f"{path}: --{given} for what has no scores of items; expected none")
 
 
-def _of_table(source: Any, path: Path, metric: str, reading: ItemReading) -> SourceReport | Result:
+def _of_table(
+    source: Any, path: Path, ledger: Ledger | None, metric: str, reading: ItemReading
+) -> SourceReport | Result:
     """The comparison of scores of items, the ranking of battles or of scores of tasks, or a report on a table."""
     from deadheat.items.columns import is_battles
     from deadheat.items.table import ItemTable
@@ -331,7 +333,8 @@ def _of_table(source: Any, path: Path, metric: str, reading: ItemReading) -> Sou
 
     opened = open_source(source, **reading)
     if isinstance(opened, ItemTable):
-        return compare_items(opened, metric=metric)
+        entry = None if ledger is None else LedgerEntry(ledger, "report")
+        return compare_items(opened, metric=metric, ledger_entry=entry)
     _refuse_columns(path, reading)
     if not isinstance(opened, Table):
         return rank(opened, metric=metric)

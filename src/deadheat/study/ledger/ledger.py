@@ -211,6 +211,15 @@ class Ledger:
             found.append(stored.find(LedgerTestSet.of(corpus, corpus.name), is_test=False))
         return tuple(single for test_set in stored.resolve(filter(None, found)) for single in test_set.singly())
 
+    def test_sets_of(self, make: Callable[[], LedgerTestSet], *, is_test: bool) -> tuple[LedgerTestSet, ...]:
+        """The test sets that an evaluation counts for; the text or items are not looked at where there can be none."""
+        data = self.read()
+        if not data and not is_test:
+            return ()
+        stored = StoredTestSets.of(data)
+        found = stored.find(make(), is_test=is_test)
+        return tuple(single for test_set in stored.resolve(filter(None, [found])) for single in test_set.singly())
+
     def record(
         self,
         test_sets: Sequence[LedgerTestSet],
