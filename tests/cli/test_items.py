@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.cli.running import Commands
+from tests.items.logs.samples import lm_eval, sample
 
 Scores = Mapping[str, Sequence[float | None]]
 
@@ -384,3 +385,60 @@ class TestSizeAndPower:
             assert "alone; expected GOLD NAME=PRED" in commands.refused(
                 command, classified[0], *(["--difference", 5] if command == "power" else [])
             )
+
+
+class TestMetrics:
+    def logs(self, folder: Path) -> Path:
+        for model in ("a", "b"):
+            lines = [
+                sample(number, {"acc": float((number + len(model)) % 3 > 0), "acc_norm": 1.0 * (number % 2)}, filter_name=name)
+                for number in range(20)
+                for name in ("strict", "flexible")
+            ]
+            lm_eval(folder, model, "sums", lines)
+            lm_eval(folder, model, "words", [sample(number, {"f1": number / 20}) for number in range(20)])
+        return folder
+
+    def test_a_metric_may_be_named_without_its_filter(self, tmp_path: Path, commands: Commands) -> None:
+        logs = self.logs(tmp_path / "logs")
+        assert json.loads(commands("compare", logs, "--metric", "F1", "--json").out)["metric"] == "f1,none"
+        message = commands.refused("compare", logs, "--metric", "acc")
+        assert "metric acc with several filters; expected one of acc,strict, acc,flexible" in message
+        assert "metric 'bleu'" in commands.refused("compare", logs, "--metric", "bleu")
+
+    def test_rank_says_what_it_took_and_what_it_left_out(self, tmp_path: Path, commands: Commands) -> None:
+        rows = [*long_rows({"a": [*right(0.7), None], "b": [*right(0.5), 1]}, "x")]
+        rows += long_rows({"a": right(0.7), "b": right(0.4)}, "y") + long_rows({"a": right(0.7), "b": right(0.6)[:50]}, "z")
+        outcome = commands("rank", write_table(tmp_path / "items.csv", rows))
+        assert "note: x: items without a score left out of all systems: 1 of a\n" in outcome.err
+        assert "note: z: 10 items that not all systems were asked left out of 60" in outcome.err
+        outcome = commands("rank", self.logs(tmp_path / "logs"))
+        assert "the first metric of every task: acc,strict on sums, f1,none on words" in outcome.err
+
+
+class TestMarkdown:
+    def test_the_comment_has_the_notes(self, tmp_path: Path, commands: Commands) -> None:
+        rows = long_rows({"a": [*right(0.8), None], "b": [*right(0.5), 1]})
+        table = write_table(tmp_path / "items.csv", rows)
+        outcome = commands("compare", table, "--markdown")
+        assert "\n- items without a score left out of all systems: 1 of a; --errors zero counts them as wrong\n" in (
+            outcome.out
+        )
+        assert outcome.err == ""
+
+    def test_one_format_at_a_time(self, tmp_path: Path, commands: Commands) -> None:
+        table = write_table(tmp_path / "items.csv", long_rows(ITEMS))
+        assert "--json with --markdown; expected one" in commands.refused("compare", table, "--json", "--markdown")
+
+
+def test_options_of_corpora_are_refused(tmp_path: Path, classified: Sequence[object], commands: Commands) -> None:
+    table = write_table(tmp_path / "items.csv", long_rows(ITEMS))
+    message = "--columns is for files of predictions; expected none here"
+    assert message in commands.refused("compare", table, "--columns", "form")
+    assert message in commands.refused("power", table, "--difference", 5, "--columns", "form")
+    assert message in commands.refused("size", table, "--columns", "form")
+    assert message in commands.refused("compare", *classified, "--columns", "form")
+    scored = str(classified[1]).partition("=")[2]
+    assert "--columns with labels of items; expected none" in commands.refused(
+        "score", classified[0], scored, "--columns", "form"
+    )

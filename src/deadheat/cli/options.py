@@ -160,6 +160,8 @@ def report_worker_errors(command: str, run: Callable[[], int]) -> int:
 
 def show(result: Result, *, as_json: bool, as_markdown: bool = False) -> int:
     """Print a result and its notes, also to a reader who stops reading, as `head` does; returns the exit code."""
+    if as_json and as_markdown:
+        raise InputError("--json with --markdown; expected one of them")
     try:
         if as_json:
             print(result.to_json(indent=1))
@@ -173,7 +175,8 @@ def show(result: Result, *, as_json: bool, as_markdown: bool = False) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         discard_output()
-    say(result.notes)
+    if not as_markdown:  # which has them
+        say(result.notes)
     return 0
 
 

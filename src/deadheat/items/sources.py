@@ -7,16 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
+import numpy as np
 import polars as pl
 
 from deadheat.compression import without_suffix
 from deadheat.errors import InputError
-from deadheat.items.columns import find_items
+from deadheat.items.columns import NAMES, find_items
+from deadheat.items.detection import ITEM_NAMES, plain_name
 from deadheat.items.logs.mteb import is_mteb
 from deadheat.items.logs.read import is_log, read_logs
 from deadheat.items.options import ATTEMPTS, RUNS, ItemColumns, ItemSource
 from deadheat.items.table import ItemMetric, ItemTable, item_table, join_sources
-from deadheat.tables.frames import is_frame
+from deadheat.tables.frames import is_column, is_frame
 from deadheat.tables.table import Table, read_table
 from deadheat.text import join_names
 
@@ -35,11 +37,41 @@ def open_items(source: ItemSource, *, partial: bool = False, **columns: Unpack[I
         return _open_files([], _names_by_path(source), columns, partial=partial)
     if isinstance(source, Sequence) and source and all(map(_is_path, source)):
         return _open_files([os.fspath(path) for path in source], {}, columns, partial=partial)
+    source = _without_items(source, columns)
     if isinstance(source, Table) or is_frame(source):
         table = read_table(source)
         title = _titles([table.path])[table.path] if isinstance(source, Table) else ""
         return replace(find_items(table, columns, title=title), paths=(table.path,) if title else ())
     raise InputError(f"{type(source).__name__}; expected a DataFrame, rows of a table, or files")
+
+
+def _without_items(source: Any, columns: ItemColumns) -> Any:
+    """Scores without a column of items as a table that has one: items are the keys, or positions, of the scores.
+
+    These are scores by system and item, arrays or lists by system, and an array with a row for every item and a column
+    for every system.
+    """
+    if isinstance(source, np.ndarray) and source.dtype.names is None:
+        if source.ndim != 2:
+            raise InputError(f"an array of {source.ndim} dimensions; expected a row per item and a column per system")
+        source = {f"system {number}": column for number, column in enumerate(source.T, start=1)}
+    if not isinstance(source, Mapping) or not source:
+        return source
+    if all(isinstance(scores, Mapping) for scores in source.values()):
+        rows = [(str(name), str(item), score) for name, scores in source.items() for item, score in scores.items()]
+        names, items, scores = (list(part) for part in zip(*rows, strict=True)) if rows else ([], [], [])
+        return {"system": names, "item": items, "score": scores}
+    if columns.get("item") or not all(map(is_column, source.values())):
+        return source
+    known = {plain_name(str(name)) for name in source} & {*ITEM_NAMES, *NAMES["system"], *NAMES["score"]}
+    numbers = {len(values) for values in source.values()}
+    if known or len(numbers) != 1 or not all(map(_are_numbers, source.values())):
+        return source
+    return {"item": [str(number) for number in range(numbers.pop())], **source}
+
+
+def _are_numbers(values: Any) -> bool:
+    return np.asarray(values).dtype.kind in "biuf" and np.ndim(values) == 1
 
 
 def join_items(tables: Sequence[ItemTable]) -> ItemTable:

@@ -77,13 +77,11 @@ def select_metric(table: ItemTable, metric: str) -> tuple[ItemMetric, pl.DataFra
     """The metric that is asked for and its rows; else the first, or that of every task, and a note on the others."""
     names, frame = table.metric_names, table.frame
     metric = "" if metric == MAIN_METRICS else metric
-    if len(names) == 1 and metric.lower() in ("", names[0].lower()):
+    if len(names) == 1 and not metric:
         return table.metric(names[0]), frame, []
     if metric:
-        for name in (metric, *(name for name in names if name.lower() == metric.lower())):
-            if name in names:
-                return table.metric(name), frame.filter(pl.col("metric") == name), []
-        raise NameUnknown(f"{table.source}: metric", metric, names)
+        name = _metric_named(table, metric)
+        return table.metric(name), frame.filter(pl.col("metric") == name), []
     firsts = dict(frame.group_by("task", maintain_order=True).agg(pl.col("metric").first()).iter_rows())
     shares = {task: name for task, name in firsts.items() if _is_share(table, task, name)}
     others = f"--metric also takes {_listed([name for name in names if name != names[0]])}"
@@ -96,6 +94,19 @@ def select_metric(table: ItemTable, metric: str) -> tuple[ItemMetric, pl.DataFra
         left = _listed([f"{task} ({name})" for task, name in firsts.items() if task not in shares])
         notes.append(f"tasks left out because their first metric is no share: {left}")
     return ItemMetric(MAIN_METRICS), kept, notes
+
+
+def _metric_named(table: ItemTable, metric: str) -> str:
+    """The metric of this name, in any case, or the only one of this name with a filter, as `acc` for `acc,none`."""
+    names, wanted = table.metric_names, metric.lower()
+    filtered = [name for name in names if name.lower().partition(",")[0] == wanted]
+    matches = [name for name in names if name == metric] or [name for name in names if name.lower() == wanted]
+    if not matches and len(filtered) > 1:
+        listed = _listed(filtered)
+        raise InputError(f"{table.source}: metric {metric} with several filters; expected one of {listed}")
+    if not (matches or filtered):
+        raise NameUnknown(f"{table.source}: metric", metric, names)
+    return (matches or filtered)[0]
 
 
 def _is_share(table: ItemTable, task: str, metric: str) -> bool:
