@@ -118,12 +118,18 @@ def item_table(source: str, frame: pl.DataFrame, **details: object) -> ItemTable
 
 def encode(series: pl.Series) -> tuple[NDArray[np.int64], list[str]]:
     """A whole number for every distinct text, in the order of first appearance, and the texts."""
+    first = series.first()
+    if first is not None and bool((series == first).all(ignore_nulls=False)):
+        return np.zeros(len(series), np.int64), [first]
     physical = series.cast(pl.Categorical).to_physical()
-    physical = physical.fill_null(int(physical.max() or 0) + 1)  # type: ignore[arg-type]
-    distinct = physical.unique(maintain_order=True).to_numpy()
-    numbers = np.empty(int(distinct.max()) + 1, np.int64)
-    numbers[distinct] = np.arange(len(distinct))
-    return numbers[physical.to_numpy()], series.unique(maintain_order=True).to_list()
+    codes = physical.fill_null(int(physical.max() or 0) + 1).to_numpy()  # type: ignore[arg-type]
+    first = np.full(int(codes.max()) + 1, -1)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # of several rows the first, which is written last
+    known = np.flatnonzero(first >= 0)
+    order = known[np.argsort(first[known])]
+    numbers = np.empty(len(first), np.int64)
+    numbers[order] = np.arange(len(order))
+    return numbers[codes], series.gather(first[order]).to_list()
 
 
 def join_sources(names: Sequence[str]) -> str:

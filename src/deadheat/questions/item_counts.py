@@ -156,7 +156,7 @@ class _Task:
         if unscored == ZERO and _has_strict(rows):
             values_NF = _stacked(rows["strict"])
         elif unscored == ZERO:
-            values_NF[np.isnan(values_NF[:, 0])] = (0.0, 1.0, 1.0)
+            values_NF = np.nan_to_num(values_NF, nan=0.0)
         all_SIRF = np.full((*shape, values_NF.shape[1]), np.nan)
         all_SIRF[system_N, item_N, repeat_N] = values_NF
         asked = np.zeros(shape, bool)
@@ -167,10 +167,10 @@ class _Task:
             runs_RIF = all_SIRF[at][:, used].swapaxes(0, 1)
             if table.repeats != RUNS:
                 runs_RIF = (_pass_rate(runs_RIF, pass_at) if pass_at else _mean_attempt(runs_RIF))[None]
-            statistics[system] = runs_RIF
+            statistics[system] = _with_sizes(runs_RIF)
         if pass_at and table.repeats == RUNS:
             raise InputError(f"{table.source}: pass@{pass_at} of runs; expected attempts (--repeats attempts)")
-        clusters = _clusters(rows, items, table, name)
+        clusters = _clusters(rows["cluster"], item_N, items, table, name)
         where = f"{table.source}: {name}" if name else table.source
         present_SI = np.asarray(asked.any(axis=2))
         answers = _Unscored(missing, asked, unscored == ZERO, not problem)
@@ -288,14 +288,22 @@ def _refuse_repeated(rows: pl.DataFrame, cells_N: NDArray[np.int64], cells: int,
 
 
 def _statistics(rows: pl.DataFrame, metric: ItemMetric) -> Values:
-    """The statistics of every row; of a mean the score and two ones."""
+    """The statistics of every row; of a mean the score alone."""
     if "counts" in rows.columns and rows["counts"].null_count() < len(rows):
         values_NF = np.full((len(rows), len(metric.aggregate.fields)), np.nan)
         values_NF[rows["counts"].is_not_null().to_numpy()] = _stacked(rows["counts"].drop_nulls())
         return values_NF
-    scores = rows["score"].fill_null(np.nan).to_numpy()
-    ones = np.where(np.isnan(scores), np.nan, 1.0)
-    return np.stack([scores, ones, ones], axis=1)
+    return rows["score"].fill_null(np.nan).to_numpy()[:, None]
+
+
+def _with_sizes(values_RIF: Values) -> Values:
+    """Statistics as they are; a score alone with its size, which is that of one item."""
+    if values_RIF.shape[-1] > 1:
+        return values_RIF
+    statistics_RIF = np.ones((*values_RIF.shape[:-1], 3))
+    statistics_RIF[..., 0] = values_RIF[..., 0]
+    statistics_RIF[np.isnan(values_RIF[..., 0])] = np.nan
+    return statistics_RIF
 
 
 def _stacked(lists: pl.Series) -> Values:
@@ -324,18 +332,22 @@ def _pass_rate(attempts_RIF: Values, k: int) -> Values:
     if k > most > 0:
         raise InputError(f"pass@{k} of items with {pluralize(most, 'attempt')} at most; expected a smaller number")
     rate = pass_at_k(scored.sum(axis=0), np.where(scored, scores_RI, 0).sum(axis=0), k)
-    ones = np.where(np.isnan(rate), np.nan, 1.0)
-    return np.stack([rate, ones, ones], axis=1)
+    return rate[:, None]
 
 
-def _clusters(rows: pl.DataFrame, items: Sequence[str], table: ItemTable, task: str) -> pl.Series:
+def _clusters(
+    clusters: pl.Series, item_N: NDArray[np.int64], items: Sequence[str], table: ItemTable, task: str
+) -> pl.Series:
     """The cluster of every item, which has to be the same for all systems."""
-    if rows["cluster"].null_count() == len(rows):
+    if clusters.null_count() == len(clusters):
         return pl.Series("cluster", [None], dtype=pl.String).new_from_index(0, len(items))
-    pairs = rows.select("item", "cluster").unique(maintain_order=True)
-    if pairs.height > len(items):
-        item = pairs.filter(pl.col("item").is_duplicated())["item"][0]
-        names = pairs.filter(pl.col("item") == item)["cluster"].to_list()
-        problem = f"item {item} of {task or 'the table'} belongs to {names[0]} and to {names[1]}"
+    cluster_N, names = encode(clusters)
+    cluster_I = np.zeros(len(items), np.int64)
+    cluster_I[item_N] = cluster_N
+    wrong = np.flatnonzero(cluster_I[item_N] != cluster_N)
+    if len(wrong):
+        row = int(wrong[0])
+        item, both = items[item_N[row]], sorted((int(cluster_N[row]), int(cluster_I[item_N[row]])))
+        problem = f"item {item} of {task or 'the table'} belongs to {names[both[0]]} and to {names[both[1]]}"
         raise InputError(f"{table.source}: {problem}; expected one {table.cluster or 'cluster'} for every item")
-    return pl.DataFrame({"item": items}).join(pairs, on="item", how="left", maintain_order="left")["cluster"]
+    return pl.Series("cluster", names, dtype=pl.String).gather(cluster_I)

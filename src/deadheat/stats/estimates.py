@@ -258,8 +258,12 @@ class RunScores:
         if single.runs == 1 < several.runs and not single.is_fixed:
             parts = [VariancePart("runs", several.run_variance * (1 + 1 / several.runs), several.runs - 1)]
             shared *= 1.0 + several.runs
-        different = int(np.count_nonzero(np.any(self.means_NF != other.means_NF, axis=1)))
-        effective = effective_units(_sizes(self.means_NF + other.means_NF))
+        differs_N = np.zeros(self.units, bool)
+        for field_N, other_N in zip(self.means_NF.T, other.means_NF.T, strict=True):
+            differs_N |= field_N != other_N
+        different = int(np.count_nonzero(differs_N))
+        gold_N, predicted_N = (self.means_NF[:, at] + other.means_NF[:, at] for at in (GOLD, PREDICTED))
+        effective = effective_units(gold_N + predicted_N)
         if different > 1:
             units = _unit_part(self.influence_N - other.influence_N, min(effective, float(different)))
         else:
@@ -308,7 +312,7 @@ def effective_units(sizes_N: Values) -> float:
 
 def _sizes(means_NF: Values) -> Values:
     """How much of every unit is counted, in gold and predictions."""
-    sizes_N: Values = means_NF[:, GOLD : PREDICTED + 1].sum(axis=1)
+    sizes_N: Values = means_NF[:, GOLD] + means_NF[:, PREDICTED]
     return sizes_N
 
 
