@@ -54,9 +54,9 @@ def test_all_of_these_are_the_same_comparison(source: Callable[[], Any]) -> None
     result = compare_items(source())
     (expected,) = compare_items(LONG).pairs
     assert result.units == 40
-    assert [(pair.a, pair.b, pair.difference, pair.p) for pair in result.pairs] == [
-        ("a", "b", pytest.approx(expected.difference), pytest.approx(expected.p))
-    ]
+    (pair,) = result.pairs
+    assert (pair.a, pair.b) == ("a", "b")
+    assert (pair.difference, pair.p) == pytest.approx((expected.difference, expected.p))
 
 
 def test_the_columns_of_an_array_are_systems() -> None:
@@ -96,7 +96,7 @@ def test_other_questions_take_them_too() -> None:
     assert [row.system for row in rank(tasks).systems] == ["a", "b"]
     assert power_items({"a": ALPHA, "b": BETA}, difference=5).measured_units == 40
     runs = pl.concat([LONG.with_columns(seed=pl.lit(seed)) for seed in range(3)])
-    assert seeds(runs).blocks[0].systems[0].scores == (np.mean(ALPHA),) * 3
+    assert seeds(runs).blocks[0].systems[0].scores == pytest.approx([sum(ALPHA) / 40] * 3)
 
 
 def test_what_has_neither_items_nor_numbers_is_refused() -> None:

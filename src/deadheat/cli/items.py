@@ -1,15 +1,16 @@
-"""Options of all commands that take scores of items: which columns of a table mean what, and which logs are accepted."""
+"""Options of all commands that take scores of items: what the columns of a table are, and which logs are accepted."""
 
 from __future__ import annotations
 
 import argparse
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from deadheat.arguments import add_arguments, arguments_of
 from deadheat.cli.options import LEDGER_OPTIONS
 from deadheat.errors import InputError
+from deadheat.items.options import ItemColumns
 
 
 def add_item_options(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +48,8 @@ def open_unnamed(command: str, arguments: argparse.Namespace, files: Sequence[st
     from deadheat.items.sources import holds_logs
     from deadheat.tables.table import read_table
 
-    first, reading = files[0], item_reading(arguments)
-    is_file = os.path.isfile(first) and not reading.get("item")
+    first, columns = files[0], cast(ItemColumns, item_reading(arguments))
+    is_file = os.path.isfile(first) and not columns.get("item")
     if is_file and (has_labels(first) or not (is_table(first) or holds_logs(first))):
         problem, expected = f"{first} alone", "GOLD NAME=PRED NAME=PRED ..."
         if len(files) > 1:
@@ -57,7 +58,7 @@ def open_unnamed(command: str, arguments: argparse.Namespace, files: Sequence[st
     if len(files) > 1 or holds_logs(first):
         return files
     table = read_table(first)
-    if not has_items(table, reading) and not is_battles(table):
+    if not has_items(table, columns) and not is_battles(table):
         listed = ", ".join(table.frame.columns)
         other = f", or --scores {first} for scores of whole data sets" if command == "compare" else ""
         raise InputError(f"{first}: no column of items among {listed}; expected --item to name it{other}")

@@ -22,7 +22,8 @@ from deadheat.text import capitalize, parse_size
 
 # Options of commands with several kinds of sources that do not depend on the question.
 GENERAL_OPTIONS = (
-    "help", "max_size", "gold", "systems", "sets", "scores", "fail_if_worse", "markdown", "json", "accuracies", "agreement", "design_effect", "run_sd",
+    "help", "max_size", "gold", "systems", "sets", "scores", "fail_if_worse", "markdown", "json", "accuracies",
+    "agreement", "design_effect", "run_sd",
 )  # fmt: skip
 LEDGER_OPTIONS = ("ledger", "purpose", "over_budget")  # of evaluations of test sets
 READING_OPTIONS = ("format", "columns", "separator", "lenient")  # of corpora

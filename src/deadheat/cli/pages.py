@@ -67,8 +67,8 @@ def run_report(arguments: argparse.Namespace) -> int:
     target = arguments.out or Path("report.html" if first == STDIN else f"{Path(first).stem or 'report'}.html")
     _check_targets(target, arguments, formats)
     ledger = Ledger.at(arguments.ledger or _ledger_beside(arguments.sources))
-    options = {"items": item_reading(arguments), "sentences": not arguments.no_sentences}
-    page = report(*arguments.sources, ledger=ledger, **options, **values_of(report, arguments))
+    options = values_of(report, arguments) | {"items": item_reading(arguments)}
+    page = report(*arguments.sources, ledger=ledger, sentences=not arguments.no_sentences, **options)
     html = page.html()
     # The page comes last, so that it exists only if all other files do.
     others = list(_write_files(page, arguments, formats))

@@ -17,7 +17,16 @@ from deadheat.cli.items import (
     named_files,
     open_unnamed,
 )
-from deadheat.cli.options import JSON, LEDGER_OPTIONS, READING_OPTIONS, Parser, ledger_entry, reading, refuse_options, show
+from deadheat.cli.options import (
+    JSON,
+    LEDGER_OPTIONS,
+    READING_OPTIONS,
+    Parser,
+    ledger_entry,
+    reading,
+    refuse_options,
+    show,
+)
 from deadheat.errors import InputError
 from deadheat.results.base import Result
 
@@ -102,7 +111,9 @@ def compare_parser() -> argparse.ArgumentParser:
     parser.add_argument("--scores", metavar="TABLE", help="a table of scores, of items or of whole data sets")
     gate = parser.add_argument_group("checks of builds")
     gate.add_argument(
-        "--fail-if-worse", metavar="NAME", help="exit code 1 if this system is shown to be worse than another one, unless by no more than the margin"
+        "--fail-if-worse",
+        metavar="NAME",
+        help="exit code 1 if this system is shown to be worse than another one, unless by no more than the margin",
     )
     gate.add_argument("--markdown", action="store_true", help="print the result as Markdown, for a pull request")
     parser.add_options(compare, compare_items, compare_scores, json=JSON, ledger=True, reading=True)

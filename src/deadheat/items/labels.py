@@ -64,8 +64,8 @@ def read_labels(
             frames.append(
                 _joined(table, guesses, truth, first.path).with_columns(system=pl.lit(title), repeat=pl.lit(run))
             )
-    table = _item_table(first.path, pl.concat(frames), columns.get("cluster") or named(first, NAMES["cluster"]))
-    return replace(table, hashes=_contents(truth), paths=(first.path,))
+    scored = _item_table(first.path, pl.concat(frames), columns.get("cluster") or named(first, NAMES["cluster"]))
+    return replace(scored, hashes=_contents(truth), paths=(first.path,))
 
 
 def read_gold(source: Source, **columns: Unpack[LabelColumns]) -> ItemTable:

@@ -96,10 +96,9 @@ def join_items(tables: Sequence[ItemTable]) -> ItemTable:
         "notes": tuple(dict.fromkeys(note for table in tables for note in table.notes)),
     }
     hashes = [table.hashes for table in tables if table.hashes is not None]
-    details |= {"paths": tuple(dict.fromkeys(path for table in tables for path in table.paths))}
-    details |= {"hashes": pl.concat(hashes).unique(["task", "item"], keep="first") if hashes else None}
+    known = pl.concat(hashes).unique(["task", "item"], keep="first") if hashes else None
     frame = pl.concat([table.frame for table in tables], how="diagonal")
-    return item_table(join_sources([table.source for table in tables]), frame, **details)
+    return item_table(join_sources([table.source for table in tables]), frame, hashes=known, **details)
 
 
 def _are_paths(source: object) -> bool:
@@ -131,9 +130,7 @@ def _open_files(paths: Sequence[str], names: Mapping[str, str], columns: ItemCol
     logs = [path for path in every if holds_logs(path)]
     files = [path for path in every if path not in logs]
     titles = _titles(files)
-    tables = [
-        _named(find_items(read_table(path), columns, title=titles[path]), names.get(path, "")) for path in files
-    ]
+    tables = [_named(find_items(read_table(path), columns, title=titles[path]), names.get(path, "")) for path in files]
     named = [f"--{kind.replace('_', '-')}" for kind, column in columns.items() if column]
     if named and not tables:
         raise InputError(f"{logs[0]}: {join_names(named)} for a log; expected columns to be named for tables only")

@@ -31,7 +31,15 @@ from deadheat.questions.joint import (
     tied_systems,
 )
 from deadheat.questions.pairwise import agreement, discordant, odds_ratio, pair_p
-from deadheat.questions.score import AUTO, Group, IntervalSettings, group_scores, reading_given, refuse_for_items, score_of
+from deadheat.questions.score import (
+    AUTO,
+    Group,
+    IntervalSettings,
+    group_scores,
+    reading_given,
+    refuse_for_items,
+    score_of,
+)
 from deadheat.results.compare import AverageRanks, Comparison, DatasetScores, PairwiseSettings
 from deadheat.results.format import PERCENT, Scale, unit_names
 from deadheat.results.ledger import look_note

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, TypeAlias
+from typing import Annotated, TypeAlias, cast
 
 from deadheat.arguments import Argument, whole_number
 from deadheat.corpus import Corpus, read
@@ -96,7 +96,7 @@ SettingColumns: TypeAlias = Annotated[
 Target: TypeAlias = Annotated[float, Argument("target power", aliases=("--power",), metavar="POWER")]
 
 
-def item_columns(
+def item_columns(  # noqa: PLR0913 (the options of all these commands)
     *,
     item: ItemColumn = "",
     system: SystemColumn = "",
@@ -109,8 +109,8 @@ def item_columns(
 ) -> ItemColumns:
     """The columns of an item table that are named: declared once, for every command that takes scores of items."""
     texts = {"item": item, "system": system, "score": score, "run": run, "task": task, "cluster": cluster}
-    named = {kind: name for kind, name in {**texts, "metric_column": metric_column}.items() if name}
-    return ItemColumns(**named, **({"ignore": ignore} if ignore else {}))  # type: ignore[typeddict-item]
+    columns = {**texts, "metric_column": metric_column, "ignore": ignore}
+    return cast(ItemColumns, {kind: value for kind, value in columns.items() if value})
 
 
 def open_corpora(sources: Sequence[CorpusSources], reading: ReadingOptions) -> list[Corpus]:

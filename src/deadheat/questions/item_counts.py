@@ -253,7 +253,9 @@ class _Unscored:
         notes = []
         numbers = (("items", items_SI.sum(axis=1)), ("attempts", attempts_SIR.sum(axis=(1, 2))))
         for (what, number_S), outcome in zip(numbers, outcomes, strict=True):
-            listed = [f"{number:,} of {name}" for name, number in zip(systems, number_S.tolist(), strict=True) if number]
+            listed = [
+                f"{number:,} of {name}" for name, number in zip(systems, number_S.tolist(), strict=True) if number
+            ]
             if listed:
                 notes.append(f"{what} without a score {outcome}: {', '.join(listed)}{hint}")
         return notes

@@ -169,5 +169,3 @@ def _met(battles: Battles, a: int, b: int, expected: float) -> PairBattles:
     own = np.concatenate([straight, turned])
     wins, ties, losses = (int(np.count_nonzero(own == value)) for value in (1.0, 0.5, 0.0))
     return PairBattles(battles.systems[a], battles.systems[b], wins, ties, losses, expected)
-
-

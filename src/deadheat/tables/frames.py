@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def is_frame(source: object) -> bool:
 
 def is_column(values: object) -> bool:
     """Whether an object holds the values of a column: a list, an array, or a series of some library."""
-    return isinstance(values, Sequence | np.ndarray | pl.Series) and not isinstance(values, str) or _is_series(values)
+    return (isinstance(values, Sequence | np.ndarray | pl.Series) and not isinstance(values, str)) or _is_series(values)
 
 
 def _is_series(values: object) -> bool:
@@ -71,7 +72,7 @@ def _frame(source: Any) -> pl.DataFrame:
 def _from_protocol(source: Any) -> pl.DataFrame:
     """What only speaks the older DataFrame interchange protocol, by pyarrow."""
     try:
-        from pyarrow import interchange
+        interchange = import_module("pyarrow.interchange")
     except ImportError:
         expected = "expected a DataFrame of polars or pandas, or pip install pyarrow to read it"
         raise InputError(f"{type(source).__name__}: a DataFrame with __dataframe__ alone; {expected}") from None

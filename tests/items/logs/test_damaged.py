@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import struct
-import tracemalloc
 import math
 import struct
 import time
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path

@@ -210,8 +210,8 @@ def _paper_table(result: SizeStudy, blocks: Sequence[SetSizes]) -> m.Table:
     if any(curve.sufficient for _, curve in curves):
         bold = f"Bold: the smallest size at and above which {criterion}."
     caption = m.text(
-        f"Mean weighted tau between the rankings by {{}} on samples of this many {result.measure}s and on {_reference(result)} "
-        f"({drawn}). {bold}",
+        f"Mean weighted tau between the rankings by {{}} on samples of this many {result.measure}s and on "
+        f"{_reference(result)} ({drawn}). {bold}",
         result.metric,
     )
     columns = (*m.columns(NAME, "test set", "sampling"), *m.columns(TAU, *(f"{size:,}" for size in sizes)))

@@ -23,8 +23,8 @@ from deadheat.corpus.corpus import Corpus
 from deadheat.errors import InputError, reason
 from deadheat.results.ledger import LedgerLine, PeriodCounts, Tally
 from deadheat.study.ledger.hash_chain import HashChain, parse_events
-from deadheat.study.ledger.overlap import LedgerTestSet as LedgerTestSet
 from deadheat.study.ledger.overlap import ITEM, StoredTestSets, test_sets_of
+from deadheat.study.ledger.overlap import LedgerTestSet as LedgerTestSet
 from deadheat.study.ledger.tallies import (
     EVALUATION,
     MAX_BUDGET,
