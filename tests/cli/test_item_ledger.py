@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.item_files import inspect_log, labels, long_rows, right, write_table
 from tests.cli.running import Commands
-from tests.cli.test_items import inspect_log, labels, long_rows, right, write_table
 
 SCORES = {"a": right(0.8), "b": right(0.5, seed=1)}
 

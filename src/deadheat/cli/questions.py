@@ -9,14 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deadheat.arguments import arguments_of, values_of
-from deadheat.cli.items import (
-    add_item_options,
-    item_options,
-    item_reading,
-    item_source,
-    named_files,
-    open_unnamed,
-)
 from deadheat.cli.options import (
     JSON,
     LEDGER_OPTIONS,
@@ -93,6 +85,7 @@ def run_score(arguments: argparse.Namespace) -> int:
 
 
 def compare_parser() -> argparse.ArgumentParser:
+    from deadheat.cli.items import add_item_options
     from deadheat.questions.compare import compare
     from deadheat.questions.compare_items import compare_items
     from deadheat.questions.compare_scores import compare_scores
@@ -129,6 +122,7 @@ def run_compare(arguments: argparse.Namespace) -> int:
 
 
 def _comparison(arguments: argparse.Namespace) -> Comparison:
+    from deadheat.cli.items import named_files, open_unnamed
     from deadheat.questions.compare import compare
     from deadheat.questions.designs import (
         Prediction,
@@ -193,6 +187,7 @@ def _is_file(argument: str) -> bool:  # and not NAME=FILE
 
 def _of_scores(arguments: argparse.Namespace) -> Comparison:
     """The comparison on a table of scores: of items if it has a column of items, else of data sets."""
+    from deadheat.cli.items import item_reading
     from deadheat.items.table import ItemTable
     from deadheat.questions.compare_scores import compare_scores
     from deadheat.questions.item_means import open_source
@@ -205,6 +200,7 @@ def _of_scores(arguments: argparse.Namespace) -> Comparison:
 
 
 def _of_items(arguments: argparse.Namespace, source: object) -> Comparison:
+    from deadheat.cli.items import item_options, item_reading
     from deadheat.questions.compare_items import compare_items
 
     refuse_options(arguments, compare_items, "files of predictions", compare_parser(), item_options())
@@ -213,6 +209,7 @@ def _of_items(arguments: argparse.Namespace, source: object) -> Comparison:
 
 
 def power_parser() -> argparse.ArgumentParser:
+    from deadheat.cli.items import add_item_options
     from deadheat.questions.power import power
     from deadheat.questions.power_items import power_items
 
@@ -236,6 +233,7 @@ def power_parser() -> argparse.ArgumentParser:
 
 
 def run_power(arguments: argparse.Namespace) -> int:
+    from deadheat.cli.items import item_options, item_reading, item_source, named_files
     from deadheat.questions.power import power
     from deadheat.questions.power_items import power_items
 
@@ -279,6 +277,7 @@ def _assumed_power(arguments: argparse.Namespace) -> Result:
 
 
 def size_parser() -> argparse.ArgumentParser:
+    from deadheat.cli.items import add_item_options
     from deadheat.questions.size import size
     from deadheat.questions.size_items import size_items
     from deadheat.ranking.size_samples import SIZES, STRATEGIES, SizeSettings
@@ -307,6 +306,7 @@ def run_size(arguments: argparse.Namespace) -> int:
 
 
 def _size(arguments: argparse.Namespace) -> Result:
+    from deadheat.cli.items import item_source
     from deadheat.questions.designs import is_pattern, match_pattern, named_runs
     from deadheat.questions.inputs import CorpusSource
     from deadheat.questions.size import SUFFIX, size, size_of_counts, size_of_sets
@@ -346,6 +346,7 @@ def _size(arguments: argparse.Namespace) -> Result:
 
 
 def _size_of_items(arguments: argparse.Namespace, source: object, settings: SizeSettings) -> Result:
+    from deadheat.cli.items import item_options, item_reading
     from deadheat.questions.size_items import size_items
     from deadheat.ranking.size_samples import ITEM_SIZES
 

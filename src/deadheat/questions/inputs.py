@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, TypeAlias, cast
+from typing import Annotated, Any, TypeAlias
 
 from deadheat.arguments import Argument, whole_number
 from deadheat.corpus import Corpus, read
@@ -12,7 +12,6 @@ from deadheat.corpus.corpus import content_hash
 from deadheat.corpus.reading import ReadingOptions
 from deadheat.errors import CorpusError, InputError
 from deadheat.items.detection import is_item_source
-from deadheat.items.options import ItemColumns
 from deadheat.metrics.pair import ALIGNMENTS
 from deadheat.metrics.pair import UNITS as COUNTED_UNITS
 from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet, RecordedEvaluations
@@ -106,11 +105,11 @@ def item_columns(  # noqa: PLR0913 (the options of all these commands)
     cluster: ClusterColumn = "",
     metric_column: MetricColumn = "",
     ignore: IgnoredColumns = (),
-) -> ItemColumns:
+) -> dict[str, Any]:
     """The columns of an item table that are named: declared once, for every command that takes scores of items."""
     texts = {"item": item, "system": system, "score": score, "run": run, "task": task, "cluster": cluster}
     columns = {**texts, "metric_column": metric_column, "ignore": ignore}
-    return cast(ItemColumns, {kind: value for kind, value in columns.items() if value})
+    return {kind: value for kind, value in columns.items() if value}
 
 
 def open_corpora(sources: Sequence[CorpusSources], reading: ReadingOptions) -> list[Corpus]:

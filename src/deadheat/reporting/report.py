@@ -30,7 +30,7 @@ from deadheat.results.format import PERCENT
 from deadheat.results.ledger import Tally
 from deadheat.results.study import StudyResult
 from deadheat.results.verdict import NO_CLAIMS
-from deadheat.study.ledger.ledger import Ledger, LedgerEntry
+from deadheat.study.ledger.ledger import Ledger
 from deadheat.text import join_names
 from deadheat.version import __version__
 
@@ -39,7 +39,6 @@ ReportedMetric: TypeAlias = Annotated[
     Argument("the metric to report of tables with several (default: the first)", short="-m", metavar="NAME"),
 ]
 
-ItemReading: TypeAlias = Mapping[str, Any]  # options of `open_items`
 CHAPTERS = {
     "study": "Scores and differences",
     "table": "Scores",
@@ -111,7 +110,7 @@ def report(
     title: Annotated[str, Argument("title of the page (default: the names of the sources)", metavar="TEXT")] = "",
     ledger: Ledger | None = None,
     metric: ReportedMetric = "",
-    items: ItemReading | None = None,
+    items: Mapping[str, Any] | None = None,
     sentences: bool = True,
     anonymous: Annotated[bool, Argument("leave out machines, users and folders, for a blind review")] = False,
 ) -> Report:
@@ -169,7 +168,10 @@ def report(
 
 
 def _piece(
-    source: str | os.PathLike[str] | Result | SourceReport, ledger: Ledger | None, metric: str, reading: ItemReading
+    source: str | os.PathLike[str] | Result | SourceReport,
+    ledger: Ledger | None,
+    metric: str,
+    reading: Mapping[str, Any],
 ) -> _Piece:
     path = Path(source) if isinstance(source, str | os.PathLike) else None
     opened = _open(path, ledger, metric, reading) if path is not None else source
@@ -273,11 +275,13 @@ def _left_out(pieces: Sequence[_Piece], more: Sequence[str]) -> Iterator[m.Block
         yield from map(m.note, (*notes, *more))
 
 
-def _open(path: Path, ledger: Ledger | None, metric: str, reading: ItemReading) -> SourceReport | Result:
+def _open(path: Path, ledger: Ledger | None, metric: str, reading: Mapping[str, Any]) -> SourceReport | Result:
     """What the file holds, recognized by its first bytes; of a study file, its store."""
+    from deadheat.reporting.opening import has_scores, open_table, refuse_columns  # with polars
+
     content = None
     if path.is_dir():
-        return _of_table(os.fspath(path), path, ledger, metric, reading)
+        return open_table(os.fspath(path), path, ledger, metric, reading)
     if os.fspath(path) == STDIN or path.is_fifo():  # read once
         content = read_content(path)
         start = content[:START]
@@ -291,54 +295,17 @@ def _open(path: Path, ledger: Ledger | None, metric: str, reading: ItemReading) 
     if start.startswith(SQLITE) or path.suffix == ".toml":
         if content is not None:
             raise InputError(f"{path}: a store or a study in a pipe; expected a file")
-        _refuse_columns(path, reading)
+        refuse_columns(path, reading)
         from deadheat.questions.store_report import store_report  # with polars and all that studies need
 
         return store_report(path if start.startswith(SQLITE) else _store_of(path), ledger=ledger)
-    if (".json" in path.suffixes or _is_json_result(start)) and (b'"kind"' in start or not _has_scores(path, start)):
-        _refuse_columns(path, reading)
+    if (".json" in path.suffixes or _is_json_result(start)) and (b'"kind"' in start or not has_scores(path, start)):
+        refuse_columns(path, reading)
         return _shown(from_json(read_content(path) if content is None else content, source=str(path)), path)
     from deadheat.tables.table import read_table
 
-    is_table = content is not None or not _has_scores(path, start)
-    return _of_table(read_table(path, content) if is_table else os.fspath(path), path, ledger, metric, reading)
-
-
-def _has_scores(path: Path, start: bytes) -> bool:
-    """Whether a file is a log of an evaluation, or an array of rows."""
-    from deadheat.items.sources import holds_logs
-
-    return start.lstrip().startswith(b"[") or holds_logs(os.fspath(path))
-
-
-def _refuse_columns(path: Path, reading: ItemReading) -> None:
-    """Refuse columns of items where there are none."""
-    given = next((name.replace("_", "-") for name, value in reading.items() if value), None)
-    if given:
-        raise InputError(f"{path}: --{given} for what has no scores of items; expected none")
-
-
-def _of_table(
-    source: Any, path: Path, ledger: Ledger | None, metric: str, reading: ItemReading
-) -> SourceReport | Result:
-    """The comparison of scores of items, the ranking of battles or of scores of tasks, or a report on a table."""
-    from deadheat.items.columns import is_battles
-    from deadheat.items.table import ItemTable
-    from deadheat.questions.compare_items import compare_items
-    from deadheat.questions.item_means import open_source
-    from deadheat.questions.rank import rank
-    from deadheat.questions.rank_battles import rank_battles
-    from deadheat.questions.table_report import table_report
-    from deadheat.tables.table import Table
-
-    opened = open_source(source, **reading)
-    if isinstance(opened, ItemTable):
-        entry = None if ledger is None else LedgerEntry(ledger, "report")
-        return compare_items(opened, metric=metric, ledger_entry=entry)
-    _refuse_columns(path, reading)
-    if not isinstance(opened, Table):
-        return rank(opened, metric=metric)
-    return rank_battles(opened) if is_battles(opened) else table_report(opened, name=path.stem, metric=metric)
+    is_table = content is not None or not has_scores(path, start)
+    return open_table(read_table(path, content) if is_table else os.fspath(path), path, ledger, metric, reading)
 
 
 def _shown(result: Result, path: Path) -> Result:

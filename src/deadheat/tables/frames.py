@@ -12,6 +12,7 @@ import polars as pl
 from deadheat.errors import InputError
 
 NAME = "the table"
+INTERCHANGE = "pyarrow.interchange"  # optional
 
 
 def is_frame(source: object) -> bool:
@@ -72,7 +73,7 @@ def _frame(source: Any) -> pl.DataFrame:
 def _from_protocol(source: Any) -> pl.DataFrame:
     """What only speaks the older DataFrame interchange protocol, by pyarrow."""
     try:
-        interchange = import_module("pyarrow.interchange")
+        interchange = import_module(INTERCHANGE)
     except ImportError:
         expected = "expected a DataFrame of polars or pandas, or pip install pyarrow to read it"
         raise InputError(f"{type(source).__name__}: a DataFrame with __dataframe__ alone; {expected}") from None
