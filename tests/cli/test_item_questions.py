@@ -46,8 +46,10 @@ class TestSeeds:
         assert "one run of every system; expected several" in commands.refused("seeds", tmp_path)
         for system, rate in {"a": 0.8, "b": 0.5}.items():
             inspect_log(tmp_path / f"{system}2.json", "sums", right(rate, seed=2), system)
-        (block,) = json.loads(commands("seeds", tmp_path, "--json").out)["blocks"]
+        outcome = commands("seeds", tmp_path, "--json")
+        (block,) = json.loads(outcome.out)["blocks"]
         assert [len(row["scores"]) for row in block["systems"]] == [2, 2]
+        assert "--unit" not in outcome.err  # which this command does not have
 
     def test_a_table_of_runs_with_an_id_or_a_prompt_is_no_table_of_items(
         self, tmp_path: Path, commands: Commands
@@ -173,3 +175,10 @@ class TestMetrics:
         assert "note: z: 10 items that not all systems were asked left out of 60" in outcome.err
         outcome = commands("rank", self.logs(tmp_path / "logs"))
         assert "the first metric of every task: acc,strict on sums, f1,none on words" in outcome.err
+
+
+def test_contrasts_are_of_runs_not_of_items(tmp_path: Path, commands: Commands) -> None:
+    rows = [{**row, "seed": seed} for seed in range(3) for row in long_rows({"a": right(0.8), "b": right(0.5)})]
+    table = write_table(tmp_path / "items.csv", rows)
+    message = commands.refused("contrast", table, "--factor", "system", "--score", "correct")
+    assert "items.csv: scores of items (column item); expected one row per run" in message

@@ -176,7 +176,8 @@ def show(result: Result, *, as_json: bool, as_markdown: bool = False) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         discard_output()
-    if not as_markdown:  # which has them
+        as_markdown = False
+    if not as_markdown:  # which has the notes
         say(result.notes)
     return 0
 

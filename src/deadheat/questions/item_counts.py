@@ -66,6 +66,14 @@ def count_items(
     return CountedItems(chosen, unit, datasets, unscored_items, tuple(notes), shared_runs, zero_is_wrong)
 
 
+def without_options(notes: Sequence[str], *options: str) -> list[str]:
+    """Notes for a question that does not have these options: without the notes, or the ends of notes, on them."""
+    for option in options:
+        notes = [note.partition(f"; --{option}")[0] for note in notes]
+        notes = [note for note in notes if f"--{option} " not in note]
+    return list(notes)
+
+
 def _separate_runs(rows: pl.DataFrame) -> str:
     """The first system that does not have the same runs on all tasks; "" where all have."""
     runs = rows.group_by("system", "task", maintain_order=True).agg(pl.col("repeat").unique().sort().str.join("\n"))

@@ -15,7 +15,7 @@ from deadheat.items.options import ItemColumns
 from deadheat.items.sources import holds_logs, open_items
 from deadheat.items.table import ItemTable
 from deadheat.metrics import METRICS
-from deadheat.questions.item_counts import ITEM, count_items
+from deadheat.questions.item_counts import ITEM, count_items, without_options
 from deadheat.tables.frames import is_frame
 from deadheat.tables.matrix import ScoreTable, complete
 from deadheat.tables.table import Table, read_table
@@ -49,6 +49,4 @@ def mean_scores(table: ItemTable, metric: str = "", *, missing: str = "refuse") 
     label = counted.metric.name
     label = f"mean {label}" if label in {name.partition(".v")[0] for name in METRICS} else label  # not that of tags
     scores = complete(f"{table.source}: ", label, systems, names, scores_SD, missing)
-    notes = [note for note in counted.notes if "--unit" not in note and "--errors" not in note]
-    notes += [note.partition("; --errors")[0] for note in counted.notes if "--errors" in note]
-    return scores, list(dict.fromkeys([*table.notes, *notes]))
+    return scores, list(dict.fromkeys([*table.notes, *without_options(counted.notes, "unit", "errors")]))

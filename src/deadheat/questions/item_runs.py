@@ -15,7 +15,7 @@ from deadheat.items.detection import ITEM_NAMES, plain_name
 from deadheat.items.options import RUNS, ItemColumns
 from deadheat.items.sources import holds_logs, open_items
 from deadheat.items.table import ItemTable
-from deadheat.questions.item_counts import ITEM, CountedItems, count_items
+from deadheat.questions.item_counts import ITEM, CountedItems, count_items, without_options
 from deadheat.tables.table import Runs, Table, as_runs, read_table
 from deadheat.text import join_names
 
@@ -67,7 +67,7 @@ def runs_of_items(table: ItemTable, metric: str = "", *, by_task: bool = False) 
         expected = "expected several: a column run, seed or epoch, or several logs"
         expected = f"some systems have several on single tasks (--by {TASK})" if several else expected
         raise InputError(f"{table.source}: one run of every system; {expected}")
-    notes = tuple(dict.fromkeys([*table.notes, *counted.notes]))
+    notes = tuple(dict.fromkeys([*table.notes, *without_options(counted.notes, "unit", "errors")]))
     return ItemRuns(Runs(table.source, frame, np.empty(0, np.int64)), counted.metric.name, notes)
 
 

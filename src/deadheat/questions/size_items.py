@@ -14,7 +14,7 @@ from deadheat.items.sources import open_items
 from deadheat.items.table import ItemMetric
 from deadheat.metrics import Metric
 from deadheat.questions import inputs
-from deadheat.questions.item_counts import ITEM, count_items
+from deadheat.questions.item_counts import ITEM, count_items, without_options
 from deadheat.questions.item_ledger import record_items
 from deadheat.questions.joint import CountedDataset
 from deadheat.questions.size import study_test_sets
@@ -59,7 +59,7 @@ def size_items(
     sets = [_counted_set(dataset, measure, table.source) for dataset in counted.datasets]
     study = study_test_sets(sets, settings or SizeSettings(ITEM_SIZES))
     recorded = record_items(ledger_entry, table, [counted.metric.name], study.signature)
-    notes = tuple(dict.fromkeys([*recorded.notes, *table.notes, *counted.notes, *study.notes]))
+    notes = tuple(dict.fromkeys([*recorded.notes, *table.notes, *without_options(counted.notes, "unit"), *study.notes]))
     return replace(study, notes=notes, evaluations=recorded.tallies)
 
 
