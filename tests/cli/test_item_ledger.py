@@ -128,3 +128,9 @@ def test_a_ledger_is_refused_where_nothing_is_recorded(
     table = write_table(tmp_path / "scores.csv", rows)
     message = commands.refused(*command, table, "--ledger", ledger)
     assert "--ledger is for" in message
+
+
+def test_items_cannot_be_sealed(tmp_path: Path, ledger: Path, commands: Commands) -> None:
+    gold = labels(tmp_path / "gold.csv", "label", list("ABAB"))
+    message = commands.refused("ledger", "seal", gold, "--ledger", ledger)
+    assert message == f"{gold}: items; expected a corpus to seal, or deadheat ledger guard"

@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from tests.cli.item_files import inspect_log, long_rows, right, write_table
 from tests.cli.running import Commands
 from tests.items.logs.samples import lm_eval, sample
@@ -182,3 +184,16 @@ def test_contrasts_are_of_runs_not_of_items(tmp_path: Path, commands: Commands) 
     table = write_table(tmp_path / "items.csv", rows)
     message = commands.refused("contrast", table, "--factor", "system", "--score", "correct")
     assert "items.csv: scores of items (column item); expected one row per run" in message
+
+
+@pytest.mark.parametrize("name", ["id", "index"])
+@pytest.mark.parametrize("command", ["rank", "report"])
+def test_numbered_rows_of_data_sets_are_no_items(name: str, command: str, tmp_path: Path, commands: Commands) -> None:
+    cells = [(text, system) for text in ("en", "de", "fi") for system in "AB"]
+    rows: list[dict[str, object]] = [
+        {name: row, "treebank": text, "system": system, "score": 90 - row} for row, (text, system) in enumerate(cells)
+    ]
+    options = ["--out", tmp_path / "page.html"] if command == "report" else []
+    outcome = commands(command, write_table(tmp_path / "scores.csv", rows), *options)
+    assert outcome.code == 0, outcome.err
+    assert "data sets" in outcome.out

@@ -44,7 +44,7 @@ class TestGate:
         assert "note: a and c share 1 task of 3" in commands("compare", *files).err
         assert commands("compare", *files, "--fail-if-worse", "a").code == 0
         message = commands.refused("compare", *files, "--fail-if-worse", "c")
-        assert "c shares fewer than half of the tasks with every other system" in message
+        assert "c shares fewer than half of the tasks or data sets with every other system" in message
 
     def test_a_single_item_cannot_pass_a_gate(self, tmp_path: Path, commands: Commands) -> None:
         table = write_table(tmp_path / "one.csv", long_rows({"main": [1], "change": [0]}))

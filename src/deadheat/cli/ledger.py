@@ -175,6 +175,8 @@ def _guard(ledger: Ledger, arguments: argparse.Namespace) -> int:
 
 
 def _seal(ledger: Ledger, arguments: argparse.Namespace) -> int:
+    if _holds_items(arguments):
+        raise InputError(f"{arguments.file}: items; expected a corpus to seal, or deadheat ledger guard")
     corpus, _ = _read(arguments)
     sealed = seal(ledger, corpus, arguments.out, budget=arguments.budget)
     if arguments.json:
@@ -198,23 +200,29 @@ def _repair(ledger: Ledger, arguments: argparse.Namespace) -> int:
 
 def _test_set(arguments: argparse.Namespace) -> LedgerTestSet:
     """The test set of a command: a corpus, a table of items with gold labels or with scores, or logs."""
-    from deadheat.items.detection import has_labels, is_squad, is_table
-    from deadheat.items.logs.read import is_log
-
-    path = arguments.file
-    is_folder = os.path.isdir(path) and is_log(path)
-    if not is_folder and not (os.path.isfile(path) and not arguments.columns and is_table(path)):
+    if not _holds_items(arguments):
         return _read(arguments)[1]
+    from deadheat.items.detection import has_labels, is_squad
     from deadheat.items.labels import read_gold
     from deadheat.items.sources import open_items
     from deadheat.items.squad import read_questions
     from deadheat.questions.item_ledger import test_set_of
 
-    if not is_folder and is_squad(path):
+    path = arguments.file
+    if is_squad(path):
         return test_set_of(read_questions(path))
-    if not is_folder and has_labels(path):
+    if has_labels(path):
         return test_set_of(read_gold(path, **({"item": arguments.item} if arguments.item else {})))
     return test_set_of(open_items(path, **item_reading(arguments)))
+
+
+def _holds_items(arguments: argparse.Namespace) -> bool:
+    """Whether the test set is a table of items or logs."""
+    from deadheat.items.detection import is_table
+    from deadheat.items.logs.read import is_log
+
+    path = arguments.file
+    return is_log(path) if os.path.isdir(path) else os.path.isfile(path) and not arguments.columns and is_table(path)
 
 
 def _read(arguments: argparse.Namespace) -> tuple[Corpus, LedgerTestSet]:

@@ -30,6 +30,7 @@ NO_SYSTEMS = frozenset(
     "version".split()
 )
 COUNTED = re.compile(r"(?:num|number_of)_\w+|\w+_(?:length|len|tokens|count|seconds|ms|id|idx|index|time)")
+ROW_NAMES = ("id", "index", "idx", "guid")  # by which tables of anything name their rows
 BATTLES = ("model_a", "system_a"), ("model_b", "system_b"), ("winner", "preference")
 # What the mean of these columns is called.
 LABELS = {"correct": "accuracy", "is_correct": "accuracy", "passed": "pass rate", "success": "success rate"}
@@ -40,7 +41,18 @@ MISSING = ("", "na", "n/a", "nan", "none", "null")
 
 def has_items(table: Table, columns: ItemColumns) -> bool:
     """Whether a table has a column of items, named by an option or known by its name."""
-    return bool(columns.get("item") or _known(table, "item"))
+    if columns.get("item"):
+        return True
+    item = _known(table, "item")
+    return bool(item) and (plain_name(item) not in ROW_NAMES or _are_shared(table, item))
+
+
+def _are_shared(table: Table, item: str) -> bool:
+    """Whether several systems have the same identifiers, so that these are not just those of rows."""
+    system, task = _known(table, "system"), _known(table, "task")
+    if system:
+        return table.frame.select(item, system).n_unique() > table.frame[item].n_unique()
+    return not task or table.frame[task].n_unique() < table.frame.height
 
 
 def is_battles(table: Table) -> bool:

@@ -281,8 +281,8 @@ class Comparison(Result):
             problem = f"{system} could not be compared with any system"
             raise InputError(f"{problem}; expected scores on several {self.unit}s that another system has, too")
         if not any(self._shares_half(pair.a, pair.b) for pair in pairs):
-            problem = f"{system} shares fewer than half of the tasks with every other system"
-            raise InputError(f"{problem}; expected scores on the same tasks")
+            problem = f"{system} shares fewer than half of the tasks or data sets with every other system"
+            raise InputError(f"{problem}; expected scores on the same ones")
         alpha = self.settings.alpha
         return any(pair.winner(alpha) not in ("", system) and not pair.is_within_margin for pair in pairs)
 
