@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # type checkers cannot read the table below
     from deadheat.questions.score import score as score
     from deadheat.questions.seeds import seeds as seeds
     from deadheat.questions.size import size as size
+    from deadheat.questions.size_items import size_items as size_items
     from deadheat.reporting.report import report as report
     from deadheat.results.base import Result as Result
     from deadheat.results.base import from_json as from_json
@@ -79,7 +80,7 @@ if TYPE_CHECKING:  # type checkers cannot read the table below
 else:
     _QUESTIONS = (
         *("compare", "compare_items", "compare_scores", "contrast", "power", "power_items", "rank", "run", "score"),
-        *("seeds", "size"),
+        *("seeds", "size", "size_items"),
     )
     _MODULES = {
         "corpus": ("Column", "Corpus", "read", "take", "write"),

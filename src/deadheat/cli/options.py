@@ -22,9 +22,11 @@ from deadheat.text import capitalize, parse_size
 
 # Options of commands with several kinds of sources that do not depend on the question.
 GENERAL_OPTIONS = (
-    "help", "max_size", "gold", "systems", "sets", "scores", "fail_if_worse", "markdown", "json", "ledger", "purpose",
-    "over_budget", "format", "columns", "separator", "lenient", "accuracies", "agreement", "design_effect", "run_sd",
+    "help", "max_size", "gold", "systems", "sets", "scores", "fail_if_worse", "markdown", "json", "accuracies",
+    "agreement", "design_effect", "run_sd",
 )  # fmt: skip
+LEDGER_OPTIONS = ("ledger", "purpose", "over_budget")  # of evaluations of test sets
+READING_OPTIONS = ("format", "columns", "separator", "lenient")  # of corpora
 JSON = "print the result as JSON"
 WITHOUT_FILES = ("demo", "metrics", "testbed", "init")  # commands that read no files of others
 
@@ -159,6 +161,8 @@ def report_worker_errors(command: str, run: Callable[[], int]) -> int:
 
 def show(result: Result, *, as_json: bool, as_markdown: bool = False) -> int:
     """Print a result and its notes, also to a reader who stops reading, as `head` does; returns the exit code."""
+    if as_json and as_markdown:
+        raise InputError("--json with --markdown; expected one of them")
     try:
         if as_json:
             print(result.to_json(indent=1))
@@ -172,7 +176,9 @@ def show(result: Result, *, as_json: bool, as_markdown: bool = False) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         discard_output()
-    say(result.notes)
+        as_markdown = False
+    if not as_markdown:  # which has the notes
+        say(result.notes)
     return 0
 
 

@@ -44,6 +44,7 @@ from deadheat.results.format import Scale, metric_label
 from deadheat.results.rank import CORRECTION, ExtremeRank, PairOrder, Ranking, SystemRanks
 from deadheat.results.verdict import Claim, Evidence, Verdict, judge, margin_of
 from deadheat.stats.checks import check_alpha
+from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.tables.matrix import ScoreSource, ScoreTable, TableOptions, open_scores
 from deadheat.text import pluralize
 
@@ -107,6 +108,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
     dataset: DatasetColumn = "",
     score: ScoreColumn = "",
     missing: Missing = "refuse",
+    ledger_entry: LedgerEntry | None = None,
 ) -> Ranking:
     """What a ranking shows for data sets like these, and how it changes on subsets of them; higher scores are better.
 
@@ -116,7 +118,8 @@ def rank(  # noqa: PLR0913 (the options of the command)
     Parameters
     ----------
     scores
-        A file with a table of scores, or the scores of each system by data set.
+        A file with a table of scores, or the scores of each system by data set. Or scores of items, of which the mean
+        on every task is taken.
     metrics
         Compare how stable the ranking is by each of these metrics; an empty list means all metrics of the table.
     subset_size, samples
@@ -138,6 +141,8 @@ def rank(  # noqa: PLR0913 (the options of the command)
         default, 0 for no margin.
     system, dataset, score, missing
         Columns of the table, and what to do with data sets that lack a score: "refuse" or "drop".
+    ledger_entry
+        Where to record the evaluation of items that are a test set; tables of scores are not recorded.
 
     Examples
     --------
@@ -149,8 +154,8 @@ def rank(  # noqa: PLR0913 (the options of the command)
     'not told apart'
     """
     options: TableOptions = {"system": system, "dataset": dataset, "score": score, "missing": missing}
-    if not isinstance(scores, ScoreTable | Mapping):
-        scores = _of_items(scores, metric, missing)
+    scores, about_items = _of_items(scores, metric, missing, ledger_entry)
+    metric = "" if about_items is not None else metric
     tables = {} if metrics is None else _tables(scores, metrics, options)
     # Of several metrics, the ranking itself is by the first that is named; by LAS if all of them are compared.
     first = next((name for name in tables if not metrics and name.lower() == "las"), next(iter(tables), ""))
@@ -197,7 +202,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
         else find_representative(integers, table.datasets, representative, rng=rng, time_limit=time_limit),
         metrics=tuple(metric_stability(name, integer_scores(other.scores_SD), ranks) for name, other in tables.items()),
         borda=borda_ranking(integers, table.systems, design, samples=samples, rng=np.random.default_rng([seed, 1])),
-        notes=_notes(table, integers, ranks, named, pairs),
+        notes=(*(about_items or ()), *_notes(table, integers, ranks, named, pairs)),
     )
 
 
@@ -325,13 +330,20 @@ def _named_subsets(
     return named_subsets(table.scores_SD, table.systems, table.datasets, subsets, perfect=perfect)
 
 
-def _of_items(scores: ScoreSource, metric: str, missing: str) -> ScoreSource:
-    """Mean scores of systems on tasks, where the source has scores of items."""
+def _of_items(
+    scores: ScoreSource, metric: str, missing: str, entry: LedgerEntry | None
+) -> tuple[ScoreSource, list[str] | None]:
+    """Mean scores of systems on tasks and notes on them, where the source has scores of items; else None for notes."""
     from deadheat.items.table import ItemTable
+    from deadheat.questions.item_ledger import record_items
     from deadheat.questions.item_means import mean_scores, open_source
 
     source = open_source(scores)
-    return mean_scores(source, metric, missing=missing) if isinstance(source, ItemTable) else source
+    if not isinstance(source, ItemTable):
+        return source, None
+    table, notes = mean_scores(source, metric, missing=missing)
+    recorded = record_items(entry, source, [table.metric], "rank")
+    return table, [*recorded.notes, *notes]
 
 
 def _tables(scores: ScoreSource, metrics: Sequence[str], options: TableOptions) -> dict[str, ScoreTable]:

@@ -171,15 +171,15 @@ class ScoreSelection:
         return table
 
 
-def table_report(path: str | os.PathLike[str], *, metric: str = "", content: bytes | None = None) -> SourceReport:
+def table_report(source: str | os.PathLike[str] | Table, *, name: str = "", metric: str = "") -> SourceReport:
     """Read a table of scores; rows that agree in system, data set and metric are runs.
 
     Long tables have a column of systems and one of scores, and perhaps of data sets and of metrics. Wide tables have
     data sets in the first column and systems in the others. Where there are columns `part`, `split` and `number`, as in
     what `deadheat export` writes, test is taken before dev, and the standard split before others. Of several metrics
-    the first is taken by default. A stream has been read before, and its `content` is given.
+    the first is taken by default.
     """
-    table = read_table(path, content)
+    table = read_table(source)
     system, score = table.find("", SYSTEMS, what="systems"), table.find("", SCORES, what="scores")
     if system and not score and metric.lower() in [name.lower() for name in table.frame.columns]:
         score = table.column(metric)
@@ -199,7 +199,7 @@ def table_report(path: str | os.PathLike[str], *, metric: str = "", content: byt
             notes.append(f"scores are {preposition} {chosen}; the table also has {join_names(others, limit=6)}")
     by = f"{column} (data set)" if column in ("system", "score") else column
     selection = replace(selection, noun="data sets", column=by)
-    report = SourceReport(Path(path).stem, (_summary(selection),), tuple(notes))
+    report = SourceReport(name or Path(table.path).stem, (_summary(selection),), tuple(notes))
     return report + selection.over_seeds(ALPHA) + selection.over_corpora(ALPHA)
 
 
