@@ -77,7 +77,7 @@ def test_pandas_and_pyarrow_if_they_are_installed() -> None:
 
 def test_the_interchange_protocol_needs_pyarrow() -> None:
     class Protocol:
-        def __dataframe__(self) -> None:
+        def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> None:  # noqa: FBT001, FBT002
             raise NotImplementedError("nothing")
 
     needed = "nothing; expected columns" if find_spec("pyarrow") else "pip install pyarrow to read it"
