@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import deadheat
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics import METRICS, Metric
 from deadheat.systems import SYSTEMS
@@ -79,6 +80,91 @@ def test_a_module_is_found_by_its_name_in_the_folder(tmp_path: Path) -> None:
     name = SYSTEMS.resolve("mypackage.models:tagger", tmp_path)
     assert name.startswith("mypackage.models:tagger@")
     assert SYSTEMS.make(name).name == name
+
+
+VALUE = """
+import deadheat
+{imports}
+
+
+def tagger():
+    return deadheat.tagger(lambda train, tune, seed: lambda words: [{value}] * len(words), randomness="none")
+"""
+
+
+def label_of(name: str, folder: Path) -> str:
+    """What a tagger of one label gives."""
+    text = deadheat.read(text="1\tthe\tthe\tDET\t_\t_\t0\troot\t_\t_\n\n")
+    return SYSTEMS.find(name, folder).train(text, None, 0).predict(text).column("upos").strings()[0]
+
+
+def test_modules_beside_a_file_are_its_own_whatever_has_the_same_name_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder, label in (("a", "NOUN"), ("b", "VERB"), ("c", "ADJ")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(VALUE.format(imports="from helper import LABEL", value="LABEL"))
+        (tmp_path / folder / "helper.py").write_text(f"LABEL = {label!r}\n")
+    monkeypatch.chdir(tmp_path / "c")
+    monkeypatch.syspath_prepend(str(tmp_path / "c"))  # as `python -m deadheat` does
+    for _ in range(2):
+        for folder, label in (("a", "NOUN"), ("b", "VERB")):
+            assert label_of(f"{folder}/mine.py:tagger", tmp_path) == label
+            assert label_of("mine:tagger", tmp_path / folder) == label
+    files = {SYSTEMS.files_of(SYSTEMS.resolve("mine:tagger", tmp_path / "b"))[1]}
+    assert files == {tmp_path / "b" / "helper.py"}
+
+
+def test_absolute_imports_in_a_package_belong_to_its_code(tmp_path: Path) -> None:
+    (tmp_path / "mypkg" / "deep").mkdir(parents=True)
+    for file, text in {
+        "mypkg/__init__.py": "",
+        "mypkg/deep/__init__.py": "",
+        "mypkg/taggers.py": VALUE.format(imports="from mypkg.deep.helper import LABEL", value="LABEL"),
+        "mypkg/deep/helper.py": "from ..words import LABEL\n",
+        "mypkg/words.py": "LABEL = 'NOUN'\n",
+        "mypkg/unused.py": "",
+    }.items():
+        (tmp_path / file).write_text(text)
+    before = SYSTEMS.resolve("mypkg.taggers:tagger", tmp_path)
+    names = {str(file.relative_to(tmp_path)) for file in SYSTEMS.files_of(before)}
+    assert names == {
+        "mypkg/taggers.py",
+        "mypkg/deep/helper.py",
+        "mypkg/words.py",
+        "mypkg/__init__.py",
+        "mypkg/deep/__init__.py",
+    }
+    assert label_of("mypkg.taggers:tagger", tmp_path) == "NOUN"
+    (tmp_path / "mypkg" / "words.py").write_text("LABEL = 'VERB'\n")
+    assert SYSTEMS.resolve("mypkg.taggers:tagger", tmp_path) != before
+    assert label_of("mypkg.taggers:tagger", tmp_path) == "VERB"
+
+
+def test_installed_packages_are_imported_and_not_hashed_even_if_a_file_has_their_name(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(VALUE.format(imports="import numpy, json", value="numpy.array(['DET'])[0]"))
+    for name in ("numpy", "json"):
+        (tmp_path / f"{name}.py").write_text("raise AssertionError('imported')\n")
+    assert source_files(tmp_path / "mine.py") == (tmp_path / "mine.py",)
+
+
+def test_code_may_import_what_is_beside_it_when_it_is_called(tmp_path: Path) -> None:
+    text = VALUE.format(imports="", value="__import__('importlib').import_module('late').LABEL")
+    (tmp_path / "mine.py").write_text(text)
+    (tmp_path / "late.py").write_text("LABEL = 'ADV'\n")
+    assert label_of("mine.py:tagger", tmp_path) == "ADV"
+
+
+def test_what_code_prints_does_not_get_among_the_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.py").write_text("print('loading')\n" + VALUE.format(imports="", value="'X'"))
+    SYSTEMS.find("mine.py:tagger", tmp_path)
+    assert capsys.readouterr() == ("", "loading\n")
+
+
+def test_code_that_wants_to_exit_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def tagger():\n    raise SystemExit(3)\n")
+    with pytest.raises(InputError, match=r"cannot be called: line 2: SystemExit: 3"):
+        SYSTEMS.find("mine.py:tagger", tmp_path)
 
 
 def test_a_file_with_the_name_of_a_module_of_python_hides_nothing(tmp_path: Path) -> None:

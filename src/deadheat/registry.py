@@ -193,22 +193,21 @@ class Registry(Generic[T]):
 
     def accept(self, name: str, digest: str) -> None:
         """Let code that is loaded also be found under the hash of an earlier state."""
-        parsed = ParsedName.of(name)
-        function = self._user_functions.get(f"{parsed.base}@{parsed.digest}") if parsed else None
-        if parsed and function:
-            self._user_functions[f"{parsed.base}@{digest}"] = function
+        function = self._user_functions.get(code_of(name))
+        if function is not None:
+            self._user_functions[with_digest(code_of(name), digest)] = function
 
     def files_of(self, name: str) -> tuple[Path, ...]:
         """The files of the code that a name stands for; none if it is built in."""
-        parsed = ParsedName.of(name)
-        function = self._user_functions.get(f"{parsed.base}@{parsed.digest}") if parsed else None
+        function = self._user_functions.get(code_of(name))
         return function.files if function else ()
 
     def check_importable(self, name: str) -> None:
         """Refuse what this program has registered: other processes do not know it, and its code has no hash."""
-        factory = inspect.unwrap(self._factory(self._parse(name))[1])
+        _, made_by, files = self._factory(self._parse(name))
+        factory = inspect.unwrap(made_by)
         module = getattr(factory, "__module__", "")
-        if module.partition(".")[0] != "deadheat" and not self.files_of(name):
+        if module.partition(".")[0] != "deadheat" and not files:
             file = inspect.getsourcefile(factory) or f"{module}.py"
             expected = f'expected "{file}:{getattr(factory, "__name__", "")}", which they can import'
             raise InputError(

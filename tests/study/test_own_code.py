@@ -149,8 +149,78 @@ def test_cells_of_earlier_code_are_kept_and_the_others_run_beside_them(study: Pa
     assert last["kept"]
     assert last["code"]["mine.py"] != store_hash(study)
     without = commands("run", study, "--quiet", "--set", "splits.times=3")
-    assert "3 cells are new because mine.py changed" in without.err
+    assert "2 cells are new because mine.py changed" in without.err
     assert "3 cells run, 3 already in the store" in without.err
+
+
+CONSTANT = """
+import deadheat
+
+
+def tagger():
+    return deadheat.tagger(lambda train, tune, seed: lambda words: ["{label}"] * len(words), randomness="{randomness}")
+"""
+
+
+def scores_by_seed(study: Path, commands: Commands, *options: str) -> tuple[dict[int, float], str]:
+    """The accuracy of every run of the study as it is now, and what is said on standard error."""
+    outcome = commands("run", study, "--json", "--quiet", *options)
+    assert outcome.code == 0, outcome.err
+    keys = set(json.loads(outcome.out)["keys"])
+    with Store.read(study.with_suffix(".sqlite")) as store:
+        rows = store.scores().filter(metric="accuracy.v1", part="test")
+    return {
+        seed: value for key, seed, value in rows.select("key", "seed", "value").iter_rows() if key in keys
+    }, outcome.err
+
+
+def test_the_latest_of_several_earlier_states_is_kept(study: Path, commands: Commands) -> None:
+    study.write_text(STUDY.replace('"code.py:nouns"', "").replace("times = 2", ""))
+    values = {}
+    for label in ("NOUN", "VERB", "DET", "ADJ"):
+        (study.parent / "mine.py").write_text(CONSTANT.format(label=label, randomness="none"))
+        values[label] = scores_by_seed(study, commands, "--set", "systems=[{name='mine.py:tagger'}]")[0][0]
+    assert len(set(values.values())) == 4
+    with (study.parent / "mine.py").open("a") as file:
+        file.write("# a remark\n")
+    scores, err = scores_by_seed(study, commands, "--set", "systems=[{name='mine.py:tagger'}]", "--keep-old")
+    assert "1 cell is kept although mine.py changed" in err
+    assert scores == {0: values["ADJ"]}
+
+
+def test_what_later_code_ran_under_an_earlier_name_is_not_taken_for_the_earlier_code(
+    study: Path, commands: Commands
+) -> None:
+    study.write_text(STUDY.replace('"code.py:nouns"', "").replace("times = 2", ""))
+    one, two = (f"systems=[{{name='mine.py:tagger', seeds={seeds}}}]" for seeds in (1, 2))
+    codes = {label: CONSTANT.format(label=label, randomness="noise") for label in ("NOUN", "VERB")}
+    (study.parent / "mine.py").write_text(codes["NOUN"])
+    noun = scores_by_seed(study, commands, "--set", one)[0][0]
+    (study.parent / "mine.py").write_text(codes["VERB"])
+    mixed, _ = scores_by_seed(study, commands, "--set", two, "--keep-old")
+    assert mixed[0] == noun != mixed[1]
+    again, err = scores_by_seed(study, commands, "--set", two, "--keep-old")
+    assert (again, "0 cells run" in err) == (mixed, True)
+
+    (study.parent / "mine.py").write_text(codes["NOUN"])
+    assert scores_by_seed(study, commands, "--set", two)[0] == {0: noun, 1: noun}
+
+
+def test_parsers_see_no_trees_when_they_predict(study: Path, commands: Commands) -> None:
+    (study.parent / "mine.py").write_text(
+        "import deadheat\n"
+        "class Copy:\n"
+        "    def predict(self, corpus):\n"
+        "        assert not corpus.column('deprel').strings()[0].strip('_')\n"
+        "        assert set(corpus.heads.tolist()) == {-1}\n"
+        "        return corpus\n"
+        "def copy():\n"
+        "    return deadheat.System('copy', lambda train, tune, seed: Copy(), randomness='none', trees=True)\n"
+    )
+    study.write_text(PROGRAM.replace('"command"', '"mine.py:copy"').replace('predict = "sh noun.sh"\n', ""))
+    outcome = commands("run", study, "--quiet")
+    assert "AssertionError" not in outcome.err
+    assert "100.00" not in outcome.out
 
 
 def store_hash(study: Path) -> str:

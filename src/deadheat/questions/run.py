@@ -33,7 +33,7 @@ from deadheat.study.engine.seed_checks import cells_to_repeat, repeat_cells, une
 from deadheat.study.engine.training import CellResult
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.study.plan.cells import DONE, FAILED, Cell, Outcome
-from deadheat.study.plan.changed_code import changed_code, kept_code
+from deadheat.study.plan.changed_code import changed_code, keep_code
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import pending_cells, run_search, searches_of, tested_cells
 from deadheat.study.store.store import Store
@@ -231,7 +231,7 @@ def with_earlier_code(plan: Plan, store: Store, *, keep_old: bool) -> tuple[Plan
     changes = changed_code(plan, store, running.missing_cells(plan, store))
     if keep_old:
         messages = [change.kept for change in changes]
-        return plan.keeping(kept_code(changes)), messages
+        return keep_code(plan, store, changes), messages
     return plan, [f"{change}; --keep-old keeps those that were run before" for change in changes]
 
 

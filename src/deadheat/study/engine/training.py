@@ -6,7 +6,7 @@ import contextlib
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
@@ -27,6 +27,9 @@ from deadheat.text import pluralize
 SavePart = Callable[[str, bytes], PredictionFile]  # from part and bytes
 SaveCellPart = Callable[[Cell, str, bytes], PredictionFile]
 Group = dict[str, tuple[Cell, BatchTrainer]]  # cells that train together, by name; finished ones are removed
+
+
+TREE_COLUMNS = ("deprel", "deps")  # besides heads
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,9 +101,13 @@ def score_part(part: str, pair: Pair, metrics: Sequence[Metric]) -> PartScores:
 
 
 def _without_labels(gold: Corpus, system: System) -> Corpus:
-    """The corpus without the column that the system predicts."""
-    column = "upos" if system.trees else system.predicts or "upos"
-    return with_labels(gold, column, Column(np.zeros(gold.words, np.int32), Vocabulary.of(["_"])))
+    """The corpus without what the system predicts: a column, or heads, relations and enhanced graphs."""
+    nothing = Column(np.zeros(gold.words, np.int32), Vocabulary.of(["_"]))
+    for column in TREE_COLUMNS if system.trees else (system.predicts or "upos",):
+        gold = with_labels(gold, column, nothing) if column in gold.columns else gold
+    if system.trees and gold.heads is not None:
+        gold = replace(gold, heads=np.full(gold.words, -1, np.int32))
+    return gold
 
 
 class StackedExecutor:

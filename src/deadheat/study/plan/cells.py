@@ -47,13 +47,16 @@ class Cell:
     scored: tuple[str, ...] = field(default=(), compare=False)  # parts to score, if not those of the study
     vectors: str = ""  # the hash of the word vector file that it reads, if any
     final: bool = False  # the winner of a search, trained again for the test set
+    run_by: str = ""  # the hash of the code that runs it, where its system has the name of an earlier state
     repeated: bool = field(default=False, compare=False)  # trained again to compare its predictions, and not stored
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         names = ("corpus_hash", "number", "seed", "split", "split_seed", "system")
         inputs = {name: getattr(self, name) for name in names}
-        inputs |= {name: value for name in ("tune", "learned", "vectors", "final") if (value := getattr(self, name))}
+        inputs |= {
+            name: value for name in ("tune", "learned", "vectors", "final", "run_by") if (value := getattr(self, name))
+        }
         object.__setattr__(self, "key", hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:32])
 
     @property

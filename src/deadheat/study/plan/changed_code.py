@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deadheat.registry import code_of, digest_of, with_digest
 from deadheat.splits import STRATEGIES
-from deadheat.study.plan.cells import Cell
-from deadheat.study.plan.plan import Plan
+from deadheat.study.plan.cells import DONE, Cell
+from deadheat.study.plan.plan import KeptRuns, Plan
 from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS
 from deadheat.text import pluralize
@@ -48,32 +48,34 @@ class ChangedCode:
 
 
 def changed_code(plan: Plan, store: Store, missing: Iterable[Cell]) -> list[ChangedCode]:
-    """The code of missing cells of which the store has results of an earlier state; of several states, the largest."""
+    """The code of missing cells of which the store has results of an earlier state; of several states, the latest."""
     missing = [cell for cell in missing if code_of(cell.system) or code_of(cell.split)]
     if not missing:
         return []
-    done, states = store.done(), _states(store)
-    missing = [cell for cell in missing if cell.key not in done]  # the others lack scores only
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    examples: dict[tuple[str, str], str] = {}
+    states = _states(store)
+    order = {key: number for number, key in enumerate(store.runs().filter(status=DONE)["key"])}
+    earlier: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))  # keys, by name and hash
     for cell in missing:
-        for earlier in _earlier(cell, states):
-            if earlier.key in done:
-                for now, before in ((cell.system, earlier.system), (cell.split, earlier.split)):
-                    if now != before:
-                        counts[code_of(now)][digest_of(before)] += 1
-                        examples.setdefault((code_of(now), digest_of(before)), earlier.key)
+        for before in _earlier(cell, states):
+            if before.key in order:
+                for now, then in ((cell.system, before.system), (cell.split, before.split)):
+                    if now != then:
+                        earlier[code_of(now)][digest_of(then)].append(before.key)
     changes = []
-    for name, states_of_code in counts.items():
-        before, cells = max(states_of_code.items(), key=lambda item: item[1])
-        files = _changed_files(plan, name, store.provenance(examples[name, before]))
-        changes.append(ChangedCode(name, before, cells, files))
+    for name, keys_of in earlier.items():
+        latest = {digest: max(keys, key=order.__getitem__) for digest, keys in keys_of.items()}
+        digest = max(latest, key=lambda state: order[latest[state]])
+        files = _changed_files(plan, name, store.provenance(latest[digest]))
+        changes.append(ChangedCode(name, digest, len(keys_of[digest]), files))
     return changes
 
 
-def kept_code(changes: Iterable[ChangedCode]) -> dict[str, str]:
-    """What a plan needs to count the cells of earlier code as those of the code of now."""
-    return {change.name: change.before for change in changes}
+def keep_code(plan: Plan, store: Store, changes: Iterable[ChangedCode]) -> Plan:
+    """The plan that counts the cells of earlier code as those of the code of now."""
+    kept = {change.name: change.before for change in changes}
+    recorded = [name for made_with in store.provenances()[::-1] for name in made_with.get("kept", ())]
+    codes = dict.fromkeys(digest_of(str(name)) for name in recorded)
+    return plan.keeping(kept, KeptRuns(frozenset(store.done()), tuple(codes)))
 
 
 def code_hashes(plan: Plan) -> dict[str, str]:

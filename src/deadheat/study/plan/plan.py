@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -42,6 +42,19 @@ MAX_NAME = 200  # bytes of the name of a store; the files beside it have longer 
 CACHED_SPLITS = 8  # cells of one split follow each other
 
 
+@dataclass(frozen=True, slots=True)
+class KeptRuns:
+    """What a store has of systems that have the name of earlier code: keys, and hashes of code that ran them since."""
+
+    keys: Set[str] = frozenset()
+    codes: tuple[str, ...] = ()
+
+    def of(self, cell: Cell, code: str) -> Cell:
+        """The cell as it is in the store, or as it would be run now."""
+        stored = (replace(cell, run_by=before) for before in ("", *self.codes))
+        return next((cell for cell in stored if cell.key in self.keys), replace(cell, run_by=code))
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """A study with its corpora and its list of cells. Worker processes make the same plan from the same file."""
@@ -53,6 +66,7 @@ class Plan:
     hashes: dict[str, str]
     overrides: tuple[str, ...] = ()
     kept: Mapping[str, str] = field(default_factory=dict)  # hashes of earlier code that stand for that of now, by name
+    kept_runs: KeptRuns = KeptRuns()
     selection: tuple[Cell, ...] | None = None  # instead of all cells of the systems
     _partitions: dict[CorpusSplit, Partition] = field(default_factory=dict, repr=False)
 
@@ -89,12 +103,12 @@ class Plan:
             raise StudyError([Fault(str(path), line_of(text, where), message) for where, message in mistakes])
         return plan
 
-    def keeping(self, kept: Mapping[str, str]) -> Plan:
+    def keeping(self, kept: Mapping[str, str], runs: KeptRuns | None = None) -> Plan:
         """The plan in which the hashes of earlier code stand for those of the code of now."""
         for registry in (SYSTEMS, STRATEGIES):
             for name, digest in kept.items():
                 registry.accept(name, digest)
-        return replace(self, kept=kept, _partitions={})
+        return replace(self, kept=kept, kept_runs=runs or KeptRuns(), _partitions={})
 
     def _as_kept(self, name: str) -> str:
         """A name with the hash of the earlier code, where that is kept."""
@@ -127,10 +141,12 @@ class Plan:
         ]
 
     def cell(self, split: CorpusSplit, system: str, seed: int, **setup: Any) -> Cell:
-        """A cell on a split."""
-        return Cell(
-            split.corpus, self.hashes[split.corpus], split.split, split.split_seed, split.number, system, seed, **setup
-        )
+        """A cell on a split; one that is new, but has the name of earlier code, also has the hash of what runs it."""
+        identity = (split.corpus, self.hashes[split.corpus], split.split, split.split_seed, split.number)
+        cell = Cell(*identity, system, seed, **setup)
+        now = {with_digest(name, digest): digest_of(name) for name, digest in self.kept.items()}
+        code = "+".join(now[name] for name in map(code_of, (system, split.split)) if name in now)
+        return self.kept_runs.of(cell, code) if code else cell
 
     @cached_property
     def strategies(self) -> tuple[tuple[Strategy, int, int], ...]:
