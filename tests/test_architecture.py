@@ -18,9 +18,10 @@ PACKAGE = ROOT / "src" / "deadheat"
 LAYERS = (
     ("text", "version"),
     ("arguments", "errors"),
-    ("compression", "screen", "user_code"),
-    ("registry",),
+    ("compression", "screen"),
     ("files",),
+    ("user_code",),
+    ("registry",),
     ("kernels",),
     ("corpus", "tables"),
     ("testbed",),

@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from deadheat.errors import InputError, NameUnknown, reason
+from deadheat.files import FileError, hash_content, read_small
 
 DIGITS = 8  # hexadecimal, of a hash: enough to tell the versions of a file apart
 EXPECTED = "expected mine.py:name or package.module:name"
@@ -115,15 +116,14 @@ def hash_file(path: Path) -> str:
 
 @functools.cache
 def _hash_file(path: Path, _changed_ns: int, _size: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return hash_content(path)
 
 
 def _read(file: Path) -> bytes:
     try:
-        return file.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({reason(error)}); expected a file of code") from error
+        return read_small(file)
+    except FileError as error:
+        raise InputError(f"{error}; expected a file of code") from error
 
 
 def _import_file(source: str, files: tuple[Path, ...]) -> ModuleType:

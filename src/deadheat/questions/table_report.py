@@ -243,7 +243,7 @@ def _long(table: Table, system: str, score: str) -> tuple[pl.DataFrame, str, lis
 
 def _wide(table: Table) -> tuple[pl.DataFrame, str, list[str]]:
     metric = table.find("", METRICS, what="metrics")
-    dataset, *systems = (name for name in table.frame.columns if name != metric)
+    dataset, *systems = [name for name in table.frame.columns if name != metric] or [metric]
     if dataset.lower() in SYSTEMS:
         raise InputError(f"{table.path}: systems in rows (first column {dataset!r}), no column of scores; {EXPECTED}")
     if not systems:
