@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from deadheat.arguments import add_arguments, arguments_of
@@ -26,6 +27,7 @@ GENERAL_OPTIONS = (
     "over_budget", "format", "columns", "separator", "lenient", "accuracies", "agreement", "design_effect", "run_sd",
 )  # fmt: skip
 JSON = "print the result as JSON"
+LEDGER = "ledger.jsonl"  # the name of one beside a store
 WITHOUT_FILES = ("demo", "metrics", "testbed", "init")  # commands that read no files of others
 
 
@@ -130,6 +132,12 @@ def add_ledger_file(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--ledger", default="", metavar="FILE", help="the ledger (default: $DEADHEAT_LEDGER, or else that of the user)"
     )
+
+
+def ledger_beside(sources: Sequence[str]) -> str:
+    """The ledger in the folder of a source, as the demo has one; empty if there is none."""
+    ledgers = [path for source in sources if (path := Path(source).parent / LEDGER).is_file()]
+    return str(ledgers[0]) if ledgers else ""
 
 
 def ledger_entry(arguments: argparse.Namespace) -> LedgerEntry:

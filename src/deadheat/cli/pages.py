@@ -12,7 +12,14 @@ from pathlib import Path
 
 from deadheat.arguments import values_of
 from deadheat.charts.chart import COLUMN, FULL
-from deadheat.cli.options import Parser, add_ledger_file, announce_compiling, print_json, report_worker_errors
+from deadheat.cli.options import (
+    Parser,
+    add_ledger_file,
+    announce_compiling,
+    ledger_beside,
+    print_json,
+    report_worker_errors,
+)
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
 from deadheat.files import STDIN
@@ -24,7 +31,6 @@ from deadheat.screen import visible
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.text import pluralize
 
-LEDGER = "ledger.jsonl"
 WIDTHS = {"column": COLUMN, "page": FULL}
 MIN_SENTENCES = 300  # of the demo: with fewer, some genre has no document to spare for test
 EXAMPLES = """\
@@ -63,7 +69,7 @@ def run_report(arguments: argparse.Namespace) -> int:
     first = arguments.sources[0]
     target = arguments.out or Path("report.html" if first == STDIN else f"{Path(first).stem or 'report'}.html")
     _check_targets(target, arguments, formats)
-    ledger = Ledger.at(arguments.ledger or _ledger_beside(arguments.sources))
+    ledger = Ledger.at(arguments.ledger or ledger_beside(arguments.sources))
     page = report(
         *arguments.sources, ledger=ledger, sentences=not arguments.no_sentences, **values_of(report, arguments)
     )
@@ -119,12 +125,6 @@ def _write_files(page: Report, arguments: argparse.Namespace, formats: Sequence[
 
 def _verdicts(page: Report) -> list[Block]:
     return [block for block in page.page.blocks if isinstance(block, Verdict)]
-
-
-def _ledger_beside(sources: Sequence[str]) -> str:
-    """The ledger in the folder of a source, as the demo has one; empty if there is none."""
-    ledgers = [path for source in sources if (path := Path(source).parent / LEDGER).is_file()]
-    return str(ledgers[0]) if ledgers else ""
 
 
 def demo_parser() -> argparse.ArgumentParser:
