@@ -30,6 +30,7 @@ from deadheat.study.ledger.ledger import Ledger
 from deadheat.study.plan.cells import DONE, Cell
 from deadheat.study.plan.protocols import PROTOCOLS
 from deadheat.study.plan.toml_lines import parse_toml
+from deadheat.study.store.database import StoreError
 from deadheat.study.store.store import Store
 from deadheat.text import pluralize
 
@@ -125,6 +126,8 @@ def _counts(selection: ScoreSelection, store: Store, rows: pl.DataFrame) -> Coun
     try:
         metric = METRICS.make(selection.metric)
         counts = store.counts(rows["key"].to_list(), part=selection.part, metric=selection.metric)
+    except StoreError:
+        raise
     except InputError:  # runs without counts or of other units, or a metric of somebody else's
         return None
     lengths = counts[0, :, GOLD]

@@ -22,7 +22,7 @@ from deadheat.metrics.metric import FIELDS
 from deadheat.screen import spreadsheet_cell
 from deadheat.study.plan.cells import DONE
 from deadheat.study.store.database import CorruptStore
-from deadheat.study.store.recording import unpack
+from deadheat.study.store.recording import fingerprint, unpack
 from deadheat.text import pluralize
 
 if TYPE_CHECKING:
@@ -168,10 +168,12 @@ def _column_ids(connection: sqlite3.Connection, path: Path, query: CountsQuery) 
 
 def _read_columns(connection: sqlite3.Connection, ids: set[int]) -> dict[int, NDArray[np.integer]]:
     columns: dict[int, NDArray[np.integer]] = {}
-    sql = "SELECT id, kind, units, data FROM columns WHERE id IN (SELECT value FROM json_each(?))"
-    for number, *stored in connection.execute(sql, (json.dumps(sorted(ids)),)):
+    sql = "SELECT id, fingerprint, kind, units, data FROM columns WHERE id IN (SELECT value FROM json_each(?))"
+    for number, identity, kind, *stored in connection.execute(sql, (json.dumps(sorted(ids)),)):
         try:
-            columns[number] = unpack(*stored)
+            columns[number] = unpack(kind, *stored)
+            if fingerprint(kind, columns[number].tobytes()) != identity:
+                raise ValueError("changed since they were written")
         except (TypeError, ValueError) as error:
             raise CorruptStore(f"column {number} of counts: {error}") from None
     if missing := ids - set(columns):
