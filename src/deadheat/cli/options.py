@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Self
@@ -182,6 +183,22 @@ def show(result: Result, *, as_json: bool, as_markdown: bool = False) -> int:
         discard_output()
     say(result.notes)
     return 0
+
+
+def report_progress(noun: str, *, seconds: float = 3.0) -> Callable[[int, int], None]:
+    """Say how much of a long computation is done, and how long the rest takes: after some seconds, then less often."""
+    began = time.monotonic()
+    following = began + seconds
+
+    def on_progress(done: int, total: int) -> None:
+        nonlocal following
+        now = time.monotonic()
+        if now >= following and done < total:
+            left = (now - began) * (total - done) / done
+            sys.stderr.write(f"{done:,} of {total:,} {noun}, about {left:,.0f} s left\n")
+            following = now + (now - began)
+
+    return on_progress
 
 
 def print_json(document: dict[str, Any]) -> None:

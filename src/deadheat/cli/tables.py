@@ -8,7 +8,7 @@ from functools import partial
 from importlib import import_module
 
 from deadheat.arguments import add_arguments, arguments_of, values_of
-from deadheat.cli.options import JSON, Parser, announce_compiling, refuse_options, show
+from deadheat.cli.options import JSON, Parser, announce_compiling, refuse_options, report_progress, show
 from deadheat.errors import InputError
 from deadheat.results.base import Result
 
@@ -85,7 +85,9 @@ def run_rank(arguments: argparse.Namespace) -> int:
         refuse_options(arguments, rank_battles, "tables of scores", rank_parser())
         return show(rank_battles(arguments.scores, **values_of(rank_battles, arguments)), as_json=arguments.json)
     refuse_options(arguments, rank, "tables of battles", rank_parser())
-    return _answer("rank", "scores", arguments)
+    announce_compiling()
+    result = rank(arguments.scores, **values_of(rank, arguments), on_progress=report_progress("subsets"))
+    return show(result, as_json=arguments.json)
 
 
 def run_contrast(arguments: argparse.Namespace) -> int:

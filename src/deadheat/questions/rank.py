@@ -32,6 +32,7 @@ from deadheat.ranking.selected_subsets import NamedSubset, named_subsets, rank_w
 from deadheat.ranking.selected_subsets import representative as find_representative
 from deadheat.ranking.subsets import (
     Design,
+    OnProgress,
     SubsetRanks,
     every_subset,
     free,
@@ -48,6 +49,8 @@ from deadheat.tables.matrix import ScoreSource, ScoreTable, TableOptions, open_s
 from deadheat.text import pluralize
 
 SUBSET_SIZE, SAMPLES = 10, 1_000_000
+# With more systems than these, fewer subsets are the default: time grows with the square of the systems.
+MANY_SYSTEMS, FEWEST_SAMPLES = 200, 10_000
 SOURCE = "data sets like these"
 Path = str | os.PathLike[str]
 
@@ -57,6 +60,14 @@ def _metric_list(names: str) -> list[str]:
     return [] if names == "all" else [name for name in names.split(",") if name]
 
 
+Samples: TypeAlias = Annotated[
+    int | None,
+    Argument(
+        f"number of random subsets (default: {SAMPLES}, and fewer for more than {MANY_SYSTEMS} systems)",
+        metavar="N",
+        parse=whole_number,
+    ),
+]
 StabilityMetrics: TypeAlias = Annotated[
     Sequence[str] | None,
     Argument("compare the stability of the rankings by these: las,blex or all", metavar="NAMES", parse=_metric_list),
@@ -89,7 +100,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
     metric: MetricName = "",
     metrics: StabilityMetrics = None,
     subset_size: SubsetSize = None,
-    samples: Annotated[int, Argument("number of random subsets", metavar="N", parse=whole_number)] = SAMPLES,
+    samples: Samples = None,
     attributes: AttributeTable = None,
     stratify: Annotated[str, Argument("draw subsets in proportion to its values", metavar="ATTRIBUTE")] = "",
     one_per: Annotated[str, Argument("draw one data set for each of its values", metavar="ATTRIBUTE")] = "",
@@ -107,6 +118,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
     dataset: DatasetColumn = "",
     score: ScoreColumn = "",
     missing: Missing = "refuse",
+    on_progress: OnProgress | None = None,
 ) -> Ranking:
     """What a ranking shows for data sets like these, and how it changes on subsets of them; higher scores are better.
 
@@ -120,8 +132,9 @@ def rank(  # noqa: PLR0913 (the options of the command)
     metrics
         Compare how stable the ranking is by each of these metrics; an empty list means all metrics of the table.
     subset_size, samples
-        Data sets per subset (by default 10, or half of them if there are fewer than 20) and number of random subsets;
-        if there are no more subsets than that, each is taken once.
+        Data sets per subset (by default 10, or half of them if there are fewer than 20) and number of random subsets
+        (by default a million, and fewer for more than 200 systems); if there are no more subsets than that, each is
+        taken once.
     attributes, stratify, one_per
         A table of attributes of the data sets, and an attribute: draw subsets in proportion to its values, or one data
         set per value.
@@ -138,6 +151,8 @@ def rank(  # noqa: PLR0913 (the options of the command)
         default, 0 for no margin.
     system, dataset, score, missing
         Columns of the table, and what to do with data sets that lack a score: "refuse" or "drop".
+    on_progress
+        Called now and then with the number of subsets that are done, and of all.
 
     Examples
     --------
@@ -158,6 +173,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
     if len(table.systems) < 2:
         raise InputError(f"{pluralize(len(table.systems), 'system')}; expected at least two to rank")
     attributes = _attributes(attributes, table)
+    samples = _default_samples(len(table.systems)) if samples is None else samples
     design = _design(table, subset_size, samples, attributes, stratify, one_per)
     if (exact or anomalies) and not design.uniform:
         problem = "exact results and anomalies are for all subsets of a size"
@@ -168,7 +184,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
     examined = [_find_system(name, table.systems) for name in anomalies]
     named = _named_subsets(subsets, table, perfect)
     rng = np.random.default_rng(seed)
-    ranks = rank_over_subsets(integers, design, samples=samples, rng=rng)
+    ranks = rank_over_subsets(integers, design, samples=samples, rng=rng, on_progress=on_progress)
     order: list[int] = np.argsort(-integers.sums_S, kind="stable").tolist()
     pairs = _pairs(table, integers, ranks, order, exact=exact)
     extremes = extreme_ranks(integers, design.size, sampled=ranks, time_limit=time_limit) if exact else None
@@ -251,6 +267,17 @@ def _design(
         return stratified(_labels(attributes, stratify), size)
     few = 1 <= size <= datasets and math.comb(datasets, size) <= samples
     return every_subset(datasets, size) if few else free(datasets, size)
+
+
+def _default_samples(systems: int) -> int:
+    """A million, but no more than take some seconds.
+
+    Examples
+    --------
+    >>> [_default_samples(systems) for systems in (26, 200, 1000, 5000)]
+    [1000000, 1000000, 40000, 10000]
+    """
+    return min(SAMPLES, max(FEWEST_SAMPLES, SAMPLES * MANY_SYSTEMS**2 // max(systems, 1) ** 2))
 
 
 def _labels(attributes: Attributes, name: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ equal means share the better rank. Means are compared as integers, so that ties 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,9 +19,10 @@ from deadheat.ranking.integers import Indices, IntegerScores, ranks_of
 from deadheat.stats.checks import Values, check_number
 from deadheat.text import pluralize
 
-SAMPLES_PER_CALL = 1 << 16  # affects memory only
+SAMPLES_PER_CALL, PAIRS_PER_CALL = 1 << 16, 1 << 34  # affect memory, and how often progress is reported
 QUARTILES = (0.25, 0.5, 0.75)
 Key = NDArray[np.uint64]
+OnProgress = Callable[[int, int], None]  # samples done, and all of them
 LARGEST = np.iinfo(np.int64).max
 
 
@@ -192,10 +193,12 @@ def rank_over_subsets(
     samples: int,
     rng: np.random.Generator | None = None,
     key: Key | None = None,
+    on_progress: OnProgress | None = None,
 ) -> SubsetRanks:
     """Rank systems on many subsets of data sets; a design that lists all subsets ignores their number.
 
     The subsets depend on one key: it is drawn from the generator, or given to draw the same subsets again.
+    `on_progress` is called now and then.
     """
     check_number("rank_over_subsets", "samples", samples, least=1)
     if design.datasets != scores.datasets:
@@ -216,10 +219,13 @@ def rank_over_subsets(
     tally: dict[int, int] = {}
     fixed = (above_DS.ravel(), np.empty(systems, above_DS.dtype), sums, ranks, signs, counts, earliest, wins)
     arguments, run = design.arguments(), kernels.rank_samples_wide if wide else kernels.rank_samples
-    for first in range(0, samples, SAMPLES_PER_CALL):
-        now = min(SAMPLES_PER_CALL, samples - first)
+    block = max(kernels.BLOCK, min(SAMPLES_PER_CALL, PAIRS_PER_CALL // systems**2))
+    for first in range(0, samples, block):
+        now = min(block, samples - first)
         run(key, first, design.kind, design.size, systems, *arguments, *fixed, agreed[:now], ordered[:now])
         _count_pairs(tally, agreed[:now], ordered[:now])
+        if on_progress is not None:
+            on_progress(first + now, samples)
     counts_SS, earliest_SS, wins_SS = (array.reshape(systems, systems) for array in (counts, earliest, wins))
     tau = _tau(tally, int(np.abs(signs).sum()) // 2)
     return SubsetRanks(design, key, samples, counts_SS, earliest_SS, wins_SS, tau)
