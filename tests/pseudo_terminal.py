@@ -44,6 +44,7 @@ class Screen:
     """Follows what is written as a terminal of endless width does; what it does not know is a mistake."""
 
     lines: list[str] = field(default_factory=lambda: [""])
+    row: int = 0
     at: int = 0
     cursor: bool = True
 
@@ -57,21 +58,28 @@ class Screen:
             character = written[place]
             place += 1
             if character == "\n":
-                self.lines.append("")
+                self.row += 1
+                self.lines += [""] * (self.row == len(self.lines))
                 self.at = 0
             elif character == "\r":
                 self.at = 0
             else:
                 assert unicodedata.category(character) != "Cc", repr(written[place - 20 : place + 20])
-                line = self.lines[-1].ljust(self.at)
-                self.lines[-1] = line[: self.at] + character + line[self.at + 1 :]
+                line = self.lines[self.row].ljust(self.at)
+                self.lines[self.row] = line[: self.at] + character + line[self.at + 1 :]
                 self.at += 1
         return self
 
     def _obey(self, numbers: str, letter: str) -> None:
-        if letter == "K":
+        if letter == "A":
+            assert numbers in ("", "1")
+            assert self.row
+            self.row -= 1
+        elif letter in "JK":
             assert numbers in ("", "0")
-            self.lines[-1] = self.lines[-1][: self.at]
+            self.lines[self.row] = self.lines[self.row][: self.at]
+            if letter == "J":
+                del self.lines[self.row + 1 :]
         elif numbers == "?25":
             self.cursor = letter == "h"
         else:

@@ -19,7 +19,7 @@ from deadheat.tables.table import read_runs
 from tests.cli.running import Commands
 from tests.study.store_outcomes import cell, counts, outcome
 
-SCORES = "key corpus split number system seed setup part metric value sentences words".split()
+SCORES = "key corpus split number system seed setup part metric value sentences words name".split()
 WITH_LITTLE_ROOM = """
 import resource, sys
 from deadheat.errors import InputError
@@ -54,7 +54,7 @@ def test_scores_are_printed_as_csv_by_default(commands: Commands, store: Path) -
     assert [row[0] for row in rows] == [cell(number).key for number in range(4)]
     expected = counts(1)[:, 0].sum() / counts(1)[:, 1].sum()
     assert float(rows[1][9]) == expected
-    assert rows[3][7:] == ["dev", "wide.v1", "", "2", "9"]  # no number: an empty cell
+    assert rows[3][7:12] == ["dev", "wide.v1", "", "2", "9"]  # no number: an empty cell
 
 
 def test_runs_have_every_outcome_failures_too(commands: Commands, store: Path) -> None:

@@ -95,7 +95,7 @@ def break_command(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None
     def fail(arguments: object) -> int:
         raise error
 
-    monkeypatch.setattr("deadheat.cli.corpora.run_metrics", fail)
+    monkeypatch.setattr("deadheat.cli.registries.run_metrics", fail)
 
 
 class Panic(BaseException):

@@ -94,12 +94,17 @@ def test_progress_and_notes_go_to_stderr_and_results_to_stdout(commands: Command
     assert first.code == 0
     assert first.out.startswith("On small, unigram is ")
     store = study.with_suffix(".sqlite")
-    assert re.fullmatch(rf"(\d of 4 done.*\n)+note: 4 cells run; results in {store}\n", first.err)
+    verdict = first.out.partition("\n")[0]
+    closing = f"verdict: {verdict}\npage: deadheat report {store}\n"
+    assert re.fullmatch(
+        rf"(\d of 4 done.*\n)+{re.escape(f'note: 4 cells run; results in {store}')}\n{re.escape(closing)}", first.err
+    )
     second = commands("run", study)
     assert second.out == first.out
-    assert second.err == f"note: 0 cells run, 4 already in the store; results in {store}\n"
+    assert second.err == f"note: 0 cells run, 4 already in the store; results in {store}\n{closing}"
     more = commands("run", study, "--set", "splits.times=3", "--quiet")
-    assert more.err == f"note: 2 cells run, 4 already in the store; results in {store}\n"
+    assert more.err.startswith(f"note: 2 cells run, 4 already in the store; results in {store}\nverdict: ")
+    assert commands("run", study, "--json").err == second.err
 
 
 def test_json_is_the_same_again(commands: Commands, done: Path) -> None:
@@ -334,7 +339,8 @@ def test_a_study_is_found_wherever_one_stands(
     monkeypatch.chdir(tmp_path)
     above = commands("run", "done/study.toml")
     assert above.out == beside
-    assert above.err == "note: 0 cells run, 4 already in the store; results in done/study.sqlite\n"
+    assert above.err.startswith("note: 0 cells run, 4 already in the store; results in done/study.sqlite\n")
+    assert above.err.endswith("page: deadheat report done/study.sqlite\n")
 
 
 def test_programs_are_found_beside_the_study_wherever_one_stands(

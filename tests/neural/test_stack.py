@@ -198,6 +198,16 @@ def test_what_is_left_of_a_rate_follows_from_the_updates_so_far(text: Corpus, sp
 
 
 @pytest.mark.slow
+def test_the_epoch_is_reported_while_networks_train(text: Corpus, splits: Splits) -> None:
+    data, steps = DeviceData.of(SMALL, encode(text), encode(text).knowledge(splits.trains)), list[tuple[int, int]]()
+    jobs = {at: replace(job, schedule=TrainSchedule(2 + at, 9)) for at, job in enumerate(JOBS[:2])}
+    training = Stack(data, splits, None, size=1, on_step=lambda epoch, epochs: steps.append((epoch, epochs)))
+    assert len(list(training.run(jobs))) == 2
+    assert list(dict.fromkeys(steps)) == [(1, 2), (2, 2), (1, 3), (2, 3), (3, 3)]
+    assert len(steps) > 5  # several times in an epoch, which may take long
+
+
+@pytest.mark.slow
 def test_programs_made_ahead_of_time_as_on_an_accelerator_train_the_same_networks(
     text: Corpus, splits: Splits, stacked: list[TrainedNetwork], monkeypatch: pytest.MonkeyPatch
 ) -> None:

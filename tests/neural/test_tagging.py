@@ -148,7 +148,8 @@ class Short:
 
     sizes: list[int]
 
-    def __init__(self, *_: object, size: int) -> None:
+    def __init__(self, *_: object, size: int, on_step: object = None) -> None:
+        del on_step
         self.size = size
         type(self).sizes.append(size)
 

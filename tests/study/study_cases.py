@@ -19,7 +19,7 @@ import pytest
 
 from deadheat.corpus import Column, Corpus, Vocabulary
 from deadheat.corpus.transforms import with_labels
-from deadheat.study.engine.executor import LocalExecutor
+from deadheat.study.engine.executor import ActiveTask, LocalExecutor
 from deadheat.study.engine.running import CellRunner
 from deadheat.study.engine.training import CellResult
 from deadheat.study.engine.worker import TaskResult, describe_error
@@ -81,7 +81,8 @@ class SerialExecutor(Generic[T, R]):
     def submit(self, name: str, task: T) -> None:
         self._queue.append((name, task))
 
-    def results(self) -> Iterator[TaskResult[R]]:
+    def results(self, on_wait: Callable[[], None] | None = None) -> Iterator[TaskResult[R]]:
+        del on_wait  # it never waits
         while self._queue:
             name, task = self._queue.popleft()
             started, clock = time.time(), time.perf_counter()
@@ -91,6 +92,9 @@ class SerialExecutor(Generic[T, R]):
             except Exception as error:
                 status, problem, log = FAILED, describe_error(error), traceback.format_exc()
             yield TaskResult(name, status, value, problem, log, started, time.perf_counter() - clock)
+
+    def active(self) -> list[ActiveTask]:
+        return []
 
     def cancel(self) -> None:
         self._queue.clear()

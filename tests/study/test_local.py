@@ -13,7 +13,7 @@ import pytest
 
 from deadheat.errors import InputError
 from deadheat.study.engine import executor as local
-from deadheat.study.engine.executor import LocalExecutor, cores
+from deadheat.study.engine.executor import ActiveTask, LocalExecutor, cores
 from deadheat.study.engine.worker import LOG_BYTES, Meter, WorkerError
 from deadheat.study.plan.cells import DONE, FAILED, TIMED_OUT
 from tests.study import worker_tasks
@@ -275,6 +275,23 @@ def test_tasks_can_be_submitted_while_results_come(executor: LocalExecutor[Any, 
         if len(results) < 20:
             executor.submit(str(len(results) + 1), ("square", len(results) + 1))
     assert results == [number * number for number in range(1, 21)]
+
+
+def test_what_runs_is_known_while_results_are_waited_for(executor: LocalExecutor[Any, Any], tmp_path: Path) -> None:
+    seen: list[ActiveTask] = []
+
+    def on_wait() -> None:
+        seen.extend(executor.active())
+        if seen:
+            (tmp_path / "another").touch()  # which the task waits for
+
+    executor.submit("waiting", ("waits_for_others", str(tmp_path), 2))
+    before = time.time()
+    (result,) = executor.results(on_wait)
+    assert result.status == DONE
+    assert {(task.name, task.detail) for task in seen} == {("waiting", "")}
+    assert before <= seen[0].started <= result.started
+    assert executor.active() == []
 
 
 def test_an_iteration_that_was_broken_off_can_be_taken_up(executor: LocalExecutor[Any, Any]) -> None:

@@ -6,14 +6,20 @@ import re
 import subprocess
 import sys
 import threading
+from itertools import pairwise
 from pathlib import Path
+from typing import Self, TextIO
 
 import pytest
 
 from deadheat.screen import Screen
-from deadheat.study.engine.progress import BAR_SIZES, WINDOW, Progress, ProgressBar, duration, speed, trimmed_mean
+from deadheat.study.engine.estimate import RemainingWork
+from deadheat.study.engine.executor import ActiveTask
+from deadheat.study.engine.progress import BAR_SIZES, Progress, ProgressBar, duration, running_line, speed
+from deadheat.study.plan.cells import DONE, FAILED, Outcome
 from tests import pseudo_terminal
 from tests.pseudo_terminal import on_terminal
+from tests.study.store_outcomes import cell
 from tests.study.study_cases import study_file
 
 
@@ -28,6 +34,40 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+class Run:
+    """A study whose cells finish when a test says so; its progress is shown on a stream."""
+
+    def __init__(
+        self, total: int, stream: TextIO | None = None, *, workers: int = 1, quiet: bool = False, stored: int = 0
+    ) -> None:
+        self.clock = Clock()
+        self.cells = [cell(number) for number in range(total)]
+        self.running: list[ActiveTask] = []
+        work = RemainingWork(self.cells, workers=workers)
+        self.progress = Progress(work, stored=stored, quiet=quiet, stream=stream, clock=self.clock)
+
+    def __enter__(self) -> Self:
+        self.progress.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.progress.__exit__(*error)
+
+    def finish(self, wall_s: float = 1.0, *, running: int = 0, failed: bool = False) -> None:
+        """Let the next cell finish, and some after it start."""
+        first = self.progress.done + 1
+        self.running = [ActiveTask(cell.key, self.clock.now) for cell in self.cells[first : first + running]]
+        outcome = Outcome(self.cells[self.progress.done], FAILED if failed else DONE, wall_s=wall_s)
+        self.progress.finished(outcome, lambda: self.running)
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass second by second, in which no cell finishes."""
+        until = self.clock.now + seconds
+        while self.clock.now < until:
+            self.clock.now += 1.0
+            self.progress.tick(lambda: self.running)
 
 
 def screen(written: str) -> list[str]:
@@ -45,52 +85,111 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_terminal_has_one_line_that_is_redrawn() -> None:
-    stream, clock = Terminal(), Clock()
-    with Progress(100, workers=2, stream=stream, clock=clock) as progress:
+    stream = Terminal()
+    with Run(100, stream, workers=2) as run:
         assert screen(stream.getvalue()) == ["────────────────────────────────────────  0 of 100 done, 0 s so far"]
         for number in range(40):
-            clock.now = number + 1.0
-            progress.finished(2.0, running=2, failed=number == 5)
+            run.clock.now = number + 1.0
+            run.finish(2.0, running=2, failed=number == 5)
         expected = "━━────  40 of 100 done, 1 failed, 2 running, 1/s, 40 s so far, 1 min 0 s left"
         assert screen(stream.getvalue()) == [expected]
-        assert stream.getvalue().count("\x1b[K") == 41
+        assert stream.getvalue().count("\x1b[J") == 41
         assert "\x1b[1;31m1 failed\x1b[0m" in stream.getvalue()
     assert screen(stream.getvalue()) == ["━━────  40 of 100 done, 1 failed, 1/s, stopped after 40 s", ""]
 
 
+def test_the_clock_ticks_and_running_cells_are_named_while_none_finishes() -> None:
+    stream = Terminal()
+    with Run(4, stream, workers=2, stored=12) as run:
+        run.clock.now = 1.0
+        run.finish(20.0, running=2)
+        before = stream.getvalue().count("\x1b[J")
+        run.wait(12)
+        assert stream.getvalue().count("\x1b[J") == before + 12
+        assert screen(stream.getvalue()) == [
+            "━╸────  1 of 4 done, 12 already there, 4.62/min, 13 s so far, 20 s left",
+            "running: perceptron.v1, split 1, seed 1 (12 s); 1 more",
+        ]
+        run.clock.now = 15.0
+        run.finish(14.0, running=1)
+        assert len(screen(stream.getvalue())) == 1  # cells that began just now are not named
+    assert screen(stream.getvalue()) == ["━━━───  2 of 4 done, 12 already there, 8/min, stopped after 15 s", ""]
+
+
+def test_stacks_of_networks_show_their_epoch() -> None:
+    stream = Terminal()
+    with Run(64, stream) as run:
+        run.running = [ActiveTask(run.cells[0].key, 0.0, "epoch 3 of 25, 12 of 64 networks done")]
+        run.wait(2)
+        assert screen(stream.getvalue()) == [
+            f"{'─' * 40}  0 of 64 done, 2 s so far",
+            "running: perceptron.v1: epoch 3 of 25, 12 of 64 networks done (2 s)",
+        ]
+
+
+def test_names_of_others_cannot_change_the_terminal() -> None:
+    stream = io.StringIO()
+    work = RemainingWork([cell(0)], workers=1)
+    progress = Progress(work, lambda system: f"\x1b[2J\n{system}", stream=stream, clock=lambda: 100.0)
+    progress._began = 0.0
+    progress.tick(lambda: [ActiveTask(cell(0).key, 90.0)])
+    text = stream.getvalue()
+    assert (
+        text == "0 of 1 done, 1 running, 1 min 40 s so far; running: \\x1b[2J perceptron.v1, split 0, seed 0 (10 s)\n"
+    )
+
+
+def test_as_many_running_cells_are_named_as_there_is_room_for() -> None:
+    names = ["a (3 min 0 s)", "日本 (1 min 0 s)", "c (5 s)"]
+    assert running_line(names, 4, None) == "running: a (3 min 0 s); 日本 (1 min 0 s); c (5 s); 1 more"
+    assert running_line(names, 3, 51) == "running: a (3 min 0 s); 日本 (1 min 0 s); c (5 s)"
+    assert running_line(names, 3, 47) == "running: a (3 min 0 s); 2 more"  # wide characters take two columns
+    assert running_line(names, 3, 20) == ""
+    assert running_line([], 2, None) == ""
+
+
 def test_the_last_line_says_how_long_it_took() -> None:
-    stream, clock = Terminal(), Clock()
-    with Progress(2, workers=1, stream=stream, clock=clock) as progress:
+    stream = Terminal()
+    with Run(2, stream) as run:
         for second in (90.0, 150.0):
-            clock.now = second
-            progress.finished(60.0, running=0)
-        progress.close()
+            run.clock.now = second
+            run.finish(60.0)
+        run.progress.close()
     assert screen(stream.getvalue()) == [f"{'━' * 24}  2 of 2 done, 48/h, took 2 min 30 s", ""]
 
 
 def test_an_interrupted_study_says_how_far_it_came_and_the_cursor_was_never_hidden() -> None:
     stream = Terminal()
-    with pytest.raises(KeyboardInterrupt), Progress(4, workers=1, stream=stream, clock=Clock()):
+    with pytest.raises(KeyboardInterrupt), Run(4, stream):
         raise KeyboardInterrupt
     assert screen(stream.getvalue()) == [f"{'─' * 40}  0 of 4 done, stopped after 0 s", ""]
     assert "\x1b[?25" not in stream.getvalue()
 
 
 def test_a_terminal_is_not_written_to_more_often_than_a_person_can_read() -> None:
-    stream, clock = Terminal(), Clock()
-    progress = Progress(10_000, workers=2, stream=stream, clock=clock)
+    stream = Terminal()
+    run = Run(10_000, stream, workers=2)
     for number in range(10_000):
-        clock.now = number / 1000
-        progress.finished(0.002, running=2)
-    assert 90 <= stream.getvalue().count("\x1b[K") <= 101
-    progress.close()
+        run.clock.now = number / 1000
+        run.finish(0.002)
+    assert 90 <= stream.getvalue().count("\x1b[J") <= 101
+    run.progress.close()
     assert "10,000 of 10,000 done" in screen(stream.getvalue())[0]
+
+
+def test_a_clock_that_is_put_back_does_not_stop_the_drawing() -> None:
+    stream = Terminal()
+    run = Run(3, stream)
+    for now in (1000.0, 10.0):
+        run.clock.now = now
+        run.finish()
+    assert "2 of 3 done" in screen(stream.getvalue())[0]
 
 
 def test_drawing_starts_no_thread() -> None:
     before = threading.active_count(), len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 0
-    with Progress(2, workers=1, stream=Terminal()) as progress:
-        progress.finished(1.0, running=1)
+    with Run(2, Terminal()) as run:
+        run.finish()
         now = threading.active_count(), len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 0
     assert now == before
 
@@ -99,11 +198,14 @@ def test_drawing_starts_no_thread() -> None:
 def test_rich_is_loaded_for_a_terminal_alone(kind: str, *, loaded: bool) -> None:
     code = f"""
 import io, sys
+from deadheat.study.engine.estimate import RemainingWork
 from deadheat.study.engine.progress import Progress
+from deadheat.study.plan.cells import Cell, Outcome
 class Terminal(io.StringIO):
     isatty = lambda self: True
-with Progress(1, workers=1, stream={kind}()) as progress:
-    progress.finished(1.0, running=0)
+cell = Cell("english", "0f", "random.v1", 0, 0, "hmm.v1", 0)
+with Progress(RemainingWork([cell], workers=1), stream={kind}()) as progress:
+    progress.finished(Outcome(cell, "done", wall_s=1.0))
 sys.exit(10 * ("rich" in sys.modules))
 """
     assert subprocess.run([sys.executable, "-c", code]).returncode == 10 * loaded
@@ -112,9 +214,9 @@ sys.exit(10 * ("rich" in sys.modules))
 def test_without_colour_the_bar_is_still_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     stream = Terminal()
-    Progress(4, workers=1, stream=stream, clock=Clock()).finished(1.0, running=1, failed=True)
+    Run(4, stream).finish(running=1, failed=True)
     assert not re.search(r"\x1b\[[\d;]*m", stream.getvalue())
-    assert screen(stream.getvalue()) == ["━━━─────────  1 of 4 done, 1 failed, 1 running, 1/s, 0 s so far, 3 s left"]
+    assert screen(stream.getvalue()) == ["━━━─────────  1 of 4 done, 1 failed, 1 running, 0 s so far, 3 s left"]
 
 
 def test_an_encoding_without_lines_gets_an_ascii_bar() -> None:
@@ -144,33 +246,52 @@ def test_less_is_said_where_there_is_less_room_and_nothing_is_cut() -> None:
 
 
 def test_a_file_gets_plain_lines_ten_seconds_apart_and_a_last_one() -> None:
-    stream, clock = io.StringIO(), Clock()
-    with Progress(36, workers=1, stream=stream, clock=clock) as progress:
+    stream = io.StringIO()
+    with Run(36, stream) as run:
         for number in range(36):
-            clock.now = float(number)
-            progress.finished(1.0, running=int(number < 35))
+            run.clock.now = float(number)
+            run.finish(running=int(number < 35))
     lines = stream.getvalue().splitlines()
     assert [line.partition(" ")[0] for line in lines] == ["1", "11", "21", "31", "36"]
-    assert lines[1] == "11 of 36 done, 1 running, 1/s, 25 s left"
-    assert lines[-1] == "36 of 36 done, 1/s"
+    assert lines[1] == "11 of 36 done, 1 running, 1.1/s, 10 s so far, 25 s left"
+    assert lines[-1] == "36 of 36 done, 1.03/s, took 35 s"
     assert "\r" not in stream.getvalue()
     assert "\x1b" not in stream.getvalue()
+
+
+def test_plain_lines_come_also_while_no_cell_finishes_and_less_often_with_time() -> None:
+    stream = io.StringIO()
+    with Run(9, stream, workers=4, stored=3) as run:
+        run.running = [ActiveTask(cell.key, float(number)) for number, cell in enumerate(run.cells[:4])]
+        run.wait(1200)
+    lines = stream.getvalue().splitlines()
+    names = "; ".join(f"perceptron.v1, split {number}, seed {number} ({10 - number} s)" for number in range(3))
+    assert lines[0] == f"0 of 9 done, 3 already there, 4 running, 10 s so far; running: {names}; 1 more"
+    times = [int(minutes or 0) * 60 + int(seconds) for line in lines[:-1]
+             for minutes, seconds in re.findall(r"(?:(\d+) min )?(\d+) s so far", line)]  # fmt: skip
+    pauses = [later - earlier for earlier, later in pairwise([0, *times])]
+    assert pauses[:6] == [10] * 6
+    assert pauses == sorted(pauses)
+    assert pauses[-5:] == [60] * 5
+    assert lines[-1] == "0 of 9 done, 3 already there, stopped after 20 min 0 s"
 
 
 @pytest.mark.parametrize("stream", [Terminal(), io.StringIO()])
 def test_dumb_terminals_and_files_get_the_last_line_once(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
-    with Progress(1, workers=1, stream=stream) as progress:
-        progress.finished(1.0, running=0)
-        progress.close()
-    assert stream.getvalue() == "1 of 1 done, 1/s\n"
+    with Run(1, stream) as run:
+        run.clock.now = 1.0
+        run.finish()
+        run.progress.close()
+    assert stream.getvalue() == "1 of 1 done, 1/s, took 1 s\n"
 
 
 @pytest.mark.parametrize("stream", [Terminal(), io.StringIO()])
 def test_nothing_is_shown_if_quiet_or_without_cells(stream: io.StringIO) -> None:
-    with Progress(2, workers=1, quiet=True, stream=stream) as progress:
-        progress.finished(1.0, running=1)
-    with Progress(0, workers=1, stream=stream):
+    with Run(2, stream, quiet=True) as run:
+        run.finish(running=1)
+        run.wait(100)
+    with Run(0, stream):
         pass
     assert stream.getvalue() == ""
 
@@ -178,7 +299,9 @@ def test_nothing_is_shown_if_quiet_or_without_cells(stream: io.StringIO) -> None
 def test_the_line_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "24")
     stream = Terminal()
-    Progress(100, workers=1, stream=stream).finished(1.0, running=1)
+    run = Run(100, stream)
+    run.finish(running=1)
+    run.wait(5)
     assert screen(stream.getvalue()) == ["1 of 100 done"]
 
 
@@ -186,55 +309,18 @@ def test_a_reader_that_is_gone_does_not_stop_the_study() -> None:
     read, write = os.pipe()
     os.close(read)
     stream = open(write, "w")  # noqa: SIM115 (closing it fails too)
-    progress = Progress(1, workers=1, stream=stream)
-    progress.finished(1.0, running=0)
-    assert progress.done == 1
+    run = Run(1, stream)
+    run.finish()
+    run.progress.close()
+    assert run.progress.done == 1
     with pytest.raises(BrokenPipeError):
         stream.close()
 
 
 def test_stderr_is_written_to_by_default(capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress(1, workers=1) as progress:
-        progress.finished(1.0, running=0)
-    assert capsys.readouterr() == ("", "1 of 1 done, 1/s\n")
-
-
-def test_time_left_is_that_of_the_rest_shared_by_the_workers() -> None:
-    progress = Progress(21, workers=4, quiet=True)
-    assert progress.seconds_left is None
-
-    def left() -> float | None:
-        return progress.seconds_left
-
-    progress.finished(6.0, running=4)
-    assert left() == 6.0 * 20 / 4
-    for _ in range(17):
-        progress.finished(6.0, running=3)
-    assert left() == 6.0  # three cells, four workers: as long as one of them
-    for _ in range(3):
-        progress.finished(6.0, running=0)
-    assert left() == 0.0
-
-
-@pytest.mark.parametrize(
-    ("total", "seconds", "left"),
-    [
-        (1000, [100.0] * 500 + [1.0] * WINDOW, 1000 - 500 - WINDOW),  # the last cells count
-        (110, [2.0] * 9 + [90_000.0], 200.0),  # one odd cell in ten does not
-    ],
-)
-def test_time_left_follows_the_usual_of_the_last_cells(total: int, seconds: list[float], left: float) -> None:
-    progress = Progress(total, workers=1, quiet=True)
-    for time in seconds:
-        progress.finished(time, running=1)
-    assert progress.seconds_left == left
-
-
-def test_the_trimmed_mean_by_hand() -> None:
-    assert trimmed_mean([5.0]) == 5.0
-    assert trimmed_mean([1.0, 9.0]) == 5.0
-    # Of twenty values two go at each end: 3, ..., 18 are left.
-    assert trimmed_mean([float(number) for number in range(20, 0, -1)]) == 10.5
+    with Run(1) as run:
+        run.finish()
+    assert capsys.readouterr() == ("", "1 of 1 done, took 0 s\n")
 
 
 @pytest.mark.parametrize(
@@ -263,6 +349,8 @@ def test_a_study_ends_with_one_line_of_progress_above_its_results(tmp_path: Path
     assert re.fullmatch(r"━+  9 of 9 done, 3 failed, [\d.,]+/(s|min), took \d+ s", bar)
     assert first == "On small, unigram is better than majority by 38.20 points of Accuracy (upos)"
     assert sum("of 9 done" in line for line in shown.lines) == 1
+    assert shown.lines[-3].startswith("verdict: On small, unigram is better than majority by 38.20 points of Accuracy")
+    assert shown.lines[-2:] == ["page: deadheat report study.sqlite", ""]
     assert "\x1b[1;31m3 failed\x1b[0m" in shown.written
     assert shown.screen.cursor
     drawn = re.findall(r"(\d) of 9 done", shown.written)
@@ -277,9 +365,9 @@ def test_an_interrupted_study_leaves_the_terminal_as_it_was(tmp_path: Path) -> N
         "run", path.name, folder=tmp_path, interrupt=lambda written: re.search("[1-9] of 12", written) is not None
     )
     assert shown.code == 130
-    bar, expected, after = shown.lines
+    bar, kept, command, after = shown.lines
     assert re.fullmatch(r"━*╸?─+  \d+ of 12 done, [\d.,]+/(s|min), stopped after \d+ s", bar)
-    assert (expected, after) == ("interrupted", "")
+    assert re.fullmatch(r"interrupted: \d+ of 12 cells (is|are) kept in study.sqlite", kept)
+    assert (command, after) == ("the same command goes on: deadheat run study.toml", "")
     assert shown.screen.cursor
     assert "\x1b[?25l" not in shown.written  # not even if it had been killed
-    assert shown.written.rstrip().endswith("interrupted")

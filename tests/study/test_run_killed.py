@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -222,18 +223,26 @@ def test_workers_that_are_killed_cost_their_cells_alone(tmp_path: Path, whole: W
     assert contents(path) == whole.contents
 
 
-def test_interrupting_a_study_is_one_line_and_leaves_nobody_behind(tmp_path: Path, whole: Whole) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_study_says_what_is_kept_and_leaves_nobody_behind(
+    tmp_path: Path, whole: Whole, number: int, code: int
+) -> None:
     path = killable(tmp_path / "study")
     hold(path.parent)
     with started(path) as process:
         wait_for_cells(path, process, 1)
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        if number == signal.SIGINT:
+            os.killpg(process.pid, number)  # as a terminal does
+        else:
+            os.kill(process.pid, number)
         out, err = process.communicate(timeout=600)
     let_go(path.parent)
-    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+    assert (process.returncode, out) == (code, "")
+    interrupted = r"interrupted: (\d+) of 16 cells (is|are) kept in .*study\.sqlite\n"
+    assert (kept := re.fullmatch(rf"{interrupted}the same command goes on: deadheat run .*study\.toml.*\n", err)), err
     assert nobody_is_left(path.parent)
     with Store.read(path.with_suffix(".sqlite")) as store:
-        assert 0 < len(store.done()) < 16
+        assert 0 < len(store.done()) == int(kept[1]) < 16
         assert not store.failed()
     assert same(finished(path)) == whole.result
     assert contents(path) == whole.contents

@@ -12,6 +12,7 @@ from deadheat.corpus.corpus import text_hash
 from deadheat.errors import InputError
 from deadheat.study.engine import running
 from deadheat.study.engine.running import (
+    Callbacks,
     CellRunner,
     RunSummary,
     failed_cells,
@@ -263,11 +264,11 @@ def test_vectors_that_change_meanwhile_are_told(tmp_path: Path) -> None:
         plan.check_unchanged(cell)
 
 
-def test_outcomes_are_told_with_how_many_are_left(tmp_path: Path) -> None:
+def test_every_outcome_is_reported(tmp_path: Path) -> None:
     path = study_file(tmp_path)
-    outcomes: list[tuple[str, int]] = []
-    ran(path, on_outcome=lambda outcome, left: outcomes.append((outcome.status, left)))
-    assert outcomes == [(DONE, left) for left in (5, 4, 3, 2, 1, 0)]
+    outcomes: list[str] = []
+    ran(path, callbacks=Callbacks(lambda outcome: outcomes.append(outcome.status)))
+    assert outcomes == [DONE] * 6
 
 
 def test_how_a_run_went_is_one_line() -> None:

@@ -18,8 +18,9 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 from deadheat.corpus import Corpus, read, take
 from deadheat.errors import StudyError
 from deadheat.neural import training
-from deadheat.neural.config import TrainJob, TrainResult
+from deadheat.neural.config import OnStep, TrainJob, TrainResult
 from deadheat.study.engine import running
+from deadheat.study.engine.executor import ActiveTask
 from deadheat.study.engine.running import missing_cells, run_study
 from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
 from deadheat.study.engine.worker import TaskResult
@@ -88,7 +89,9 @@ def taught(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[TrainJob]]:
     """In place of networks, those that know the answer, the last first; with what was asked for, call by call."""
     calls: list[Sequence[TrainJob]] = []
 
-    def train(corpus: Corpus, orders: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:
+    def train(
+        corpus: Corpus, orders: Sequence[TrainJob], on_step: OnStep | None = None
+    ) -> Iterator[tuple[int, TrainResult]]:
         calls.append(orders)
         for number in reversed(range(len(orders))):
             yield number, knowing(corpus, orders[number])
@@ -107,7 +110,7 @@ def train_by(patch: pytest.MonkeyPatch, train: Callable[[Corpus, int, TrainJob],
     patch.setattr(
         training,
         "train_jobs",
-        lambda corpus, jobs: ((number, train(corpus, number, job)) for number, job in enumerate(jobs)),
+        lambda corpus, jobs, on_step: ((number, train(corpus, number, job)) for number, job in enumerate(jobs)),
     )
 
 
@@ -252,11 +255,33 @@ def test_cells_may_be_added_while_others_train(tmp_path: Path, taught: list[Sequ
 
 
 def test_a_network_that_is_never_heard_of_is_a_failed_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "train_jobs", lambda corpus, orders: iter([(1, knowing(corpus, orders[1]))]))
+    monkeypatch.setattr(training, "train_jobs", lambda corpus, orders, on_step: iter([(1, knowing(corpus, orders[1]))]))
     plan = study_of(tmp_path, network())
     finished = results(plan)
     assert sorted(result.status for result in finished) == [DONE, FAILED, FAILED, FAILED]
     assert "a network has no result" in finished[-1].error
+
+
+def test_a_stack_is_one_task_that_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = study_of(tmp_path, network(), OTHER)
+    first = next(cell.key for cell in plan.cells if cell.system.startswith("bilstm"))
+    seen: list[list[ActiveTask]] = []
+
+    def train(corpus: Corpus, jobs: Sequence[TrainJob], on_step: OnStep) -> Iterator[tuple[int, TrainResult]]:
+        for number, job in enumerate(jobs):
+            on_step(number + 1, 9)
+            yield number, knowing(corpus, job)
+
+    monkeypatch.setattr(training, "train_jobs", train)
+    with stacked(plan) as executor:
+        for cell in plan.cells:
+            executor.submit(cell.key, cell)
+        results = list(executor.results(lambda: seen.append(executor.active())))
+        assert executor.active() == []
+    assert [[(task.name, task.detail) for task in tasks] for tasks in seen] == [
+        [(first, f"epoch {number + 1} of 9, {number} of 4 networks done")] for number in range(4)
+    ]
+    assert {task.started for tasks in seen for task in tasks} == {results[0].started}
 
 
 @pytest.mark.parametrize("finished", [0, 1])

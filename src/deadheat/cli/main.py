@@ -101,9 +101,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(f"{program_name}: {_system_problem(error)}")
     except MemoryError:
         return _refuse(f"{program_name}: not enough memory for this input")
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
+    except KeyboardInterrupt as interrupt:
+        return _say_interrupted(interrupt, given)
     except (SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # panics of compiled libraries are no Exceptions
@@ -132,6 +131,19 @@ def _system_problem(error: OSError) -> str:
         discard_output()
         return f"the output cannot be written ({reason(error)})"
     return f"{os.fsdecode(error.filename)}: {reason(error)}"
+
+
+def _say_interrupted(interrupt: KeyboardInterrupt, given: Sequence[str]) -> int:
+    import shlex
+
+    from deadheat.cli.interrupts import Interrupted
+
+    if not isinstance(interrupt, Interrupted):
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    lines = f"interrupted: {interrupt.kept}\nthe same command goes on: {shlex.join(['deadheat', *given])}"
+    print(message(lines), file=sys.stderr)
+    return interrupt.code
 
 
 def discard_output() -> None:

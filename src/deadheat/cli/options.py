@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
@@ -216,9 +216,14 @@ def print_lines(*lines: str) -> None:
 
 def say(notes: Sequence[str]) -> None:
     """Print notes on standard error, after the results."""
+    say_lines(f"note: {note}" for note in notes)
+
+
+def say_lines(lines: Iterable[str]) -> None:
+    """Print lines on standard error, after the results."""
     sys.stdout.flush()
-    for note in notes:
-        sys.stderr.write(f"note: {message(note)}\n")  # one call, since other processes may write there too
+    for line in lines:
+        sys.stderr.write(f"{message(line)}\n")  # one call, since other processes may write there too
 
 
 def refuse_options(

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from deadheat.cli.interrupts import interruptible
 from deadheat.cli.main import WRONG_INPUT
 from deadheat.cli.options import (
     JSON,
@@ -24,6 +25,7 @@ from deadheat.cli.options import (
     reading,
     report_worker_errors,
     say,
+    say_lines,
     show,
 )
 from deadheat.corpus.documents import sort_by_part
@@ -31,15 +33,14 @@ from deadheat.corpus.reading import expand, read
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError
 from deadheat.files import STDIN
-from deadheat.questions.run import left_to_run, run, run_plan, with_earlier_code
+from deadheat.questions.run import left_to_run, remaining_work, run, run_plan, with_earlier_code
 from deadheat.reporting.plan import plan_view
 from deadheat.reporting.terminal import print_blocks
-from deadheat.results.study import FailedCell
+from deadheat.reporting.views import headline
+from deadheat.results.study import FailedCell, StudyResult
 from deadheat.screen import visible
-from deadheat.study.engine.executor import cores
 from deadheat.study.engine.running import planned_evaluations
 from deadheat.study.ledger.ledger import Ledger
-from deadheat.study.plan.cells import DONE
 from deadheat.study.plan.plan import Plan
 from deadheat.study.plan.protocols import PROTOCOLS
 from deadheat.study.plan.starter import starter_study
@@ -70,7 +71,7 @@ examples:
   deadheat export study.sqlite --table counts --out counts.parquet    one row per run, metric and sentence"""
 LISTED_FAILURES = 10  # kinds of them
 CELLS_FAILED = 1  # the exit code
-_NUMBER = re.compile(r"\d+")
+_VARYING = re.compile(r"\S*/deadheat-run-\S*|\d+")  # in errors of one kind: temporary files, and numbers
 
 
 def init_parser() -> argparse.ArgumentParser:
@@ -114,7 +115,22 @@ def run_run(arguments: argparse.Namespace) -> int:
     path = arguments.store or plan.store_path
     if arguments.plan:
         return _plan(plan, path, arguments)
-    return report_worker_errors("run", lambda: _run(plan, path, arguments))
+    with interruptible(lambda: _kept(plan, path, keep_old=arguments.keep_old)):
+        return report_worker_errors("run", lambda: _run(plan, path, arguments))
+
+
+def _kept(plan: Plan, path: Path, *, keep_old: bool) -> str:
+    """What an interrupted run leaves in the store."""
+    if not path.exists():
+        return "no cell was run"
+    with Store.read(path) as store:
+        plan, _ = with_earlier_code(plan, store, keep_old=keep_old)
+        done = store.done()
+    cells = pluralize(len(done), "finished cell")
+    if not searches_of(plan):
+        done &= {cell.key for cell in plan.cells}
+        cells = f"{len(done):,} of {pluralize(len(plan.cells), 'cell')}"
+    return f"{cells} {'is' if len(done) == 1 else 'are'} kept in {path}"
 
 
 def _run(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
@@ -132,16 +148,36 @@ def _run(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     notes = [note for search in result.searches for note in search.notes]
     failed = list(_failures(result.failed))
     if failed:
-        failed.append(f"to run failed cells again: deadheat run {shlex.quote(str(arguments.study))} --retry-failed")
+        failed.append(f"to run failed cells again: {_command(arguments)} --retry-failed")
     say([*notes, *done.summary.notes, *failed, f"{done.summary}; results in {path}"])
+    say_lines(_closing(result, path, arguments))
     return CELLS_FAILED if result.failed or done.summary.failed else 0
 
 
+def _command(arguments: argparse.Namespace) -> str:
+    """The command that runs the study with the same values, code, store and ledger."""
+    words = ["deadheat", "run", str(arguments.study)]
+    for override in arguments.overrides:
+        words += ["--set", override]
+    for option, value in (("--store", arguments.store), ("--ledger", arguments.ledger)):
+        words += [option, str(value)] if value else []
+    words += ["--keep-old"] if arguments.keep_old else []
+    return shlex.join(words)
+
+
+def _closing(result: StudyResult, path: Path, arguments: argparse.Namespace) -> Iterator[str]:
+    """What a person looks for after many tables: the verdict, and how to read it all."""
+    yield f"verdict: {headline(result)}"
+    if result.blocks or result.searches:
+        ledger = ["--ledger", arguments.ledger] if arguments.ledger else []
+        yield f"page: {shlex.join(['deadheat', 'report', str(path), *ledger])}"
+
+
 def _failures(failed: Sequence[FailedCell]) -> Iterator[str]:
-    """The first failure of each kind; errors that differ in numbers only are of one kind."""
+    """The first failure of each kind; errors that differ in numbers or temporary files only are of one kind."""
     kinds: dict[tuple[str, str], list[FailedCell]] = {}
     for cell in failed:
-        kinds.setdefault((cell.status, _NUMBER.sub("0", cell.error.partition("\n")[0])), []).append(cell)
+        kinds.setdefault((cell.status, _VARYING.sub("0", cell.error.partition("\n")[0])), []).append(cell)
     for first, *others in islice(kinds.values(), LISTED_FAILURES):
         yield f"{first}{f' and {len(others):,} more like it' if others else ''}"
     if len(kinds) > LISTED_FAILURES:
@@ -152,24 +188,16 @@ def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     with Store.read(path) if path.exists() else contextlib.nullcontext() as store:
         plan, changes = with_earlier_code(plan, store, keep_old=arguments.keep_old) if store else (plan, [])
         cells, finals = left_to_run(plan, store, retry_failed=arguments.retry_failed)
-        seconds = _estimate(plan, store, len(cells) + len(finals)) if store is not None else None
+        seconds = remaining_work(plan, store, [*cells, *finals]).seconds_left() if store is not None else None
     by_test_set = planned_evaluations(plan, [*cells, *finals], ledger_entry(arguments).ledger)
     counts = {"finals": len(finals), "evaluations": sum(by_test_set.values()), "test_sets": len(by_test_set)}
     if arguments.json:
         planned = len(plan.cells) + sum(len(search.first_cells()) for search in searches_of(plan))
-        print_json({"cells": planned, "to_run": len(cells), **counts, "seconds": seconds, "store": str(path)})
+        print_json({"cells": planned, "to_run": len(cells), **counts, "seconds": seconds or None, "store": str(path)})
     else:
-        print_blocks(plan_view(plan, missing=len(cells), **counts, seconds=seconds))
+        print_blocks(plan_view(plan, missing=len(cells), **counts, seconds=seconds or None))
     say(changes)
     return 0
-
-
-def _estimate(plan: Plan, store: Store, cells: int) -> float | None:
-    """Seconds for the cells that are left, from the times of those in the store; None if it holds none."""
-    times = store.runs().filter(status=DONE)["wall_s"]
-    if not len(times) or not cells:
-        return None
-    return cells * float(str(times.mean())) / (plan.study.engine.workers or cores())
 
 
 def export_parser() -> argparse.ArgumentParser:

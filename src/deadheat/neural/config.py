@@ -10,7 +10,7 @@ import importlib.util
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Indices
@@ -231,15 +231,23 @@ class TrainResult:
     failed: str = ""
 
 
-Trainer: TypeAlias = Callable[[Corpus, Sequence[TrainJob]], Iterator[tuple[int, TrainResult]]]
+OnStep: TypeAlias = Callable[[int, int], None]  # the epoch that networks are in, and how many there may be
+
+
+class Trainer(Protocol):
+    """Trains networks; yields the index and the result of each job as soon as it is finished.
+
+    `on_step` is called again and again while they train.
+    """
+
+    def __call__(
+        self, corpus: Corpus, jobs: Sequence[TrainJob], on_step: OnStep | None = None, /
+    ) -> Iterator[tuple[int, TrainResult]]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class BatchTrainer:
-    """How a system trains many networks at once: those whose `group` is equal.
-
-    `train(corpus, jobs)` yields the index and the result of each job as soon as it is finished.
-    """
+    """How a system trains many networks at once: those whose `group` is equal."""
 
     group: Hashable
     config: Any

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from deadheat.corpus.vocabulary import Indices
 from deadheat.neural import batches
 from deadheat.neural.batches import NONE, PREDICTION_BATCH, BatchKey, join_in_order, prediction_batches
-from deadheat.neural.config import HyperParams, TrainSchedule
+from deadheat.neural.config import HyperParams, OnStep, TrainSchedule
 from deadheat.neural.devices import on_accelerator
 from deadheat.neural.encoder import Weights
 from deadheat.neural.programs import DeviceData, Programs, programs
@@ -89,6 +89,11 @@ class _ActiveNetwork:
         return self.job.hyper._replace(rate=self.job.hyper.rate * decay)
 
     @property
+    def epochs_left(self) -> int:
+        """The largest number of epochs that may follow."""
+        return self.job.schedule.epochs - self.epoch
+
+    @property
     def finished(self) -> bool:
         """Whether training is over, or has failed."""
         schedule = self.job.schedule
@@ -100,8 +105,16 @@ class _ActiveNetwork:
 class Stack:
     """Networks in training; `run` trains all jobs and yields each as soon as it is finished."""
 
-    def __init__(self, data: DeviceData, splits: Splits, tune_score: TuneScore | None, *, size: int) -> None:
-        self.data, self.splits, self.tune_score = data, splits, tune_score
+    def __init__(
+        self,
+        data: DeviceData,
+        splits: Splits,
+        tune_score: TuneScore | None,
+        *,
+        size: int,
+        on_step: OnStep | None = None,
+    ) -> None:
+        self.data, self.splits, self.tune_score, self.on_step = data, splits, tune_score, on_step
         self.programs = programs(data.shape, size)
         self.groups = [batches.group_by_length(data.lengths, train, data.shape.batch) for train in splits.trains]
         self.schedule = batches.schedule(self.groups, data.shape.batch)
@@ -128,6 +141,7 @@ class Stack:
         waiting = sorted(jobs.items(), reverse=True)
         while waiting or any(self.slots):
             self._start_jobs(waiting)
+            self._report_step()
             if on_accelerator() and not hasattr(self.programs.network, "train_step"):
                 self.compile()
             self._run_epoch()
@@ -186,11 +200,18 @@ class Stack:
             )
             counts += (rows >= 0).any(axis=1)
             losses.append(loss)
+            self._report_step()
         total = np.asarray(jnp.sum(jnp.stack(losses), axis=0)) if losses else np.zeros(self.size)
         for slot, network in self.active:
             network.losses.append(float(total[slot]) / max(int(counts[slot]) - network.updates, 1))
             network.epoch, network.updates = network.epoch + 1, int(counts[slot])
         self._score_tune()
+
+    def _report_step(self) -> None:
+        """Report the epoch of the network that has the most epochs left."""
+        if self.on_step is not None and self.active:
+            last = max((network for _, network in self.active), key=lambda network: network.epochs_left)
+            self.on_step(last.epoch + 1, last.job.schedule.epochs)
 
     def _score_tune(self) -> None:
         """Score every network on its tune part, and keep the best weights so far."""
@@ -269,8 +290,9 @@ def predict_parts(
 
 
 def train_all(
-    data: DeviceData, splits: Splits, tune_score: TuneScore | None, jobs: Mapping[int, StackJob], *, size: int
-) -> Iterator[tuple[int, TrainedNetwork]]:
+    data: DeviceData, splits: Splits, tune_score: TuneScore | None, jobs: Mapping[int, StackJob], *, size: int,
+    on_step: OnStep | None = None,
+) -> Iterator[tuple[int, TrainedNetwork]]:  # fmt: skip
     """Train jobs by their numbers in stacks of at most `size`; where memory runs out, in stacks of half that size.
 
     Networks that were in training then start again, and become what they would have become.
@@ -279,7 +301,7 @@ def train_all(
     while waiting:
         size = min(size, len(waiting))
         try:
-            for number, network in Stack(data, splits, tune_score, size=size).run(waiting):
+            for number, network in Stack(data, splits, tune_score, size=size, on_step=on_step).run(waiting):
                 del waiting[number]
                 yield number, network
         except jax.errors.JaxRuntimeError as error:

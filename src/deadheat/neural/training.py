@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from deadheat.corpus import Corpus, take
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError
-from deadheat.neural.config import NetworkConfig, TrainJob, TrainResult
+from deadheat.neural.config import NetworkConfig, OnStep, TrainJob, TrainResult
 from deadheat.neural.devices import configure_jax, stack_size
 from deadheat.neural.encoder import Weights
 from deadheat.neural.programs import DeviceData, free_programs, programs
@@ -83,13 +83,13 @@ class _TrainingGroup:
         """What the networks of each split know."""
         return self.task.encoding.knowledge(self.splits.trains, self.vectors)
 
-    def run(self, jobs: Mapping[int, StackJob]) -> Iterator[tuple[int, TrainedNetwork]]:
+    def run(self, jobs: Mapping[int, StackJob], on_step: OnStep | None = None) -> Iterator[tuple[int, TrainedNetwork]]:
         """Train in stacks as large as the device allows."""
         configure_jax()
         free_programs()
         data = DeviceData.of(self.task.shape, self.task.encoding, self.knowledge, self.vectors)
         size = stack_size(self.task.shape, data.text, data.lengths)
-        yield from train_all(data, self.splits, self._score_tune, jobs, size=size)
+        yield from train_all(data, self.splits, self._score_tune, jobs, size=size, on_step=on_step)
 
     def result(self, corpus: Corpus, network: TrainedNetwork) -> TrainResult:
         """A trained network with its predictions as corpora."""
@@ -121,7 +121,9 @@ def train_one(config: NetworkConfig, train: Corpus, tune: Corpus | None, seed: i
     return Model(config, group.task, weights, group.task.encoding.lexicon, group.knowledge, network)
 
 
-def train_jobs(corpus: Corpus, jobs: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:
+def train_jobs(
+    corpus: Corpus, jobs: Sequence[TrainJob], on_step: OnStep | None = None
+) -> Iterator[tuple[int, TrainResult]]:
     """Train networks that label parts of the corpus they learn from; yields the index of each job and its result.
 
     Jobs may be of several groups; those of one group train together.
@@ -142,7 +144,7 @@ def train_jobs(corpus: Corpus, jobs: Sequence[TrainJob]) -> Iterator[tuple[int, 
             number: StackJob(jobs[number].config.hyper, jobs[number].seed, split, jobs[number].config.schedule)
             for number, split in zip(numbers, splits, strict=True)
         }
-        for number, network in group.run(stack_jobs):
+        for number, network in group.run(stack_jobs, on_step):
             yield number, group.result(corpus, network)
 
 

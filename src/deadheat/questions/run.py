@@ -17,9 +17,10 @@ from deadheat.questions.search import search_result
 from deadheat.questions.study import scores_of, study_result
 from deadheat.results.study import FailedCell, StudyResult, TestSet
 from deadheat.study.engine import running
+from deadheat.study.engine.estimate import RemainingWork
 from deadheat.study.engine.executor import Executor, cores
 from deadheat.study.engine.progress import Progress
-from deadheat.study.engine.running import RunSummary
+from deadheat.study.engine.running import Callbacks, RunSummary
 from deadheat.study.engine.seed_checks import cells_to_repeat, repeat_cells, unequal_repetitions
 from deadheat.study.engine.training import CellResult
 from deadheat.study.ledger.ledger import LedgerEntry
@@ -158,7 +159,7 @@ def run_plan(  # noqa: PLR0913 - options of the command
             store=str(path),
             searches=tuple(results),
         )
-        repeated = _check_seeds(plan, tally, open_executor)
+        repeated = _check_seeds(plan, tally, open_executor, quiet=quiet)
         notes = (*result.notes, *unequal_repetitions(plan, repeated))
         result = replace(result, repeated=repeated, notes=notes)
         summary = tally.summary()
@@ -166,7 +167,7 @@ def run_plan(  # noqa: PLR0913 - options of the command
     return StudyRun(plan, path, result, summary)
 
 
-def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor) -> dict[str, bool]:
+def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor, *, quiet: bool) -> dict[str, bool]:
     """Whether users' systems predict the same when they are trained again: what is known, and what is found out now."""
     try:
         before = tally.store.result()
@@ -175,7 +176,10 @@ def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor) -> dict
     known = {name: same for name, same in (before.repeated if before else {}).items() if name in plan.systems}
     new = [key for key, status in tally.statuses.items() if status == DONE]
     if cells := cells_to_repeat(plan, tally.store, new, known):
-        known |= repeat_cells(open_executor(), cells, tally.store.prediction_hashes())
+        executor, hashes = open_executor(), tally.store.prediction_hashes()
+        work = remaining_work(plan, tally.store, cells)
+        with Progress(work, plan.label_of, done="trained again", quiet=quiet) as progress:
+            known |= repeat_cells(executor, cells, hashes, progress)
     return known
 
 
@@ -218,6 +222,11 @@ def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) 
     return cells, finals
 
 
+def remaining_work(plan: Plan, store: Store, cells: Sequence[Cell]) -> RemainingWork:
+    """Cells of a plan that are left to run, and the time that they need by that of others in the store."""
+    return RemainingWork.after(store, cells, workers=plan.study.engine.workers or cores())
+
+
 def _left(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> Iterator[Cell]:
     """The cells that are left to run, computed when the first is needed."""
     for cells in left_to_run(plan, store, retry_failed=retry_failed):
@@ -249,13 +258,14 @@ def _run(
     missing = running.missing_cells(plan, store, retry_failed=retry_failed)
     if not missing and not again:
         return
-    workers = plan.study.engine.workers or cores()
     executor = open_executor()
-    with Progress(len(missing) + len(again), workers=workers, quiet=quiet) as progress:
+    work = remaining_work(plan, store, [*missing, *again])
+    stored = running.summary_before(plan, store, [*missing, *again]).stored
+    with Progress(work, plan.label_of, stored=stored, quiet=quiet) as progress:
 
-        def finished(outcome: Outcome, left: int) -> None:
+        def finished(outcome: Outcome) -> None:
             tally.statuses[outcome.cell.key] = outcome.status
-            progress.finished(outcome.wall_s, running=min(left, workers), failed=outcome.status != DONE)
+            progress.finished(outcome, executor.active)
 
         summary = running.run_study(
             plan,
@@ -264,6 +274,6 @@ def _run(
             ledger_entry=ledger_entry,
             retry_failed=retry_failed,
             again=again,
-            on_outcome=finished,
+            callbacks=Callbacks(finished, lambda: progress.tick(executor.active)),
         )
         tally.notes |= dict.fromkeys(summary.notes)

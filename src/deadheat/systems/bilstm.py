@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from deadheat.corpus.corpus import Corpus
 from deadheat.errors import InputError
 from deadheat.neural import config as networks
-from deadheat.neural.config import BatchTrainer, TrainJob, TrainResult
+from deadheat.neural.config import BatchTrainer, OnStep, TrainJob, TrainResult
 from deadheat.systems.system import SYSTEMS, Model, System, check_at_least, training_labels
 
 NAME = "bilstm.v1"
@@ -109,8 +109,10 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
         model: Model = networks.import_training(NAME).train_one(config, train, tune, seed)
         return model
 
-    def train_jobs(corpus: Corpus, jobs: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:
+    def train_jobs(
+        corpus: Corpus, jobs: Sequence[TrainJob], on_step: OnStep | None = None
+    ) -> Iterator[tuple[int, TrainResult]]:
         training_labels(corpus, column, NAME)
-        yield from networks.import_training(NAME).train_jobs(corpus, jobs)
+        yield from networks.import_training(NAME).train_jobs(corpus, jobs, on_step)
 
     return System(NAME, train, tuned=True, batch_trainer=BatchTrainer((NAME, config.group), config, train_jobs))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,11 @@ from deadheat.corpus.transforms import with_labels, with_trees
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.neural import config as networks
-from deadheat.neural.config import BatchTrainer, ParserConfig, Shape, Trainer, TrainJob, TrainResult, layer_sizes
+from deadheat.neural.config import BatchTrainer, OnStep, ParserConfig, Shape, TrainJob, TrainResult, layer_sizes
 from deadheat.systems.system import SYSTEMS, Model, System, check_at_least
 from deadheat.trees import problems, require_trees
 
+TrainJobs = Callable[[Corpus, Sequence[TrainJob]], Iterator[tuple[int, TrainResult]]]
 TAGS = ("gold", "predicted", "none")
 BAD_TREES = ("refuse", "skip")
 FOLDS = 5  # of the training part, each tagged by a tagger trained on the others
@@ -71,7 +73,7 @@ class ParserInput:
         return TagThenParse(tagger, learn(self._jackknife(train), tagged_tune))
 
     def train_jobs(
-        self, name: str, corpus: Corpus, jobs: Sequence[TrainJob], learn: Trainer
+        self, name: str, corpus: Corpus, jobs: Sequence[TrainJob], learn: TrainJobs
     ) -> Iterator[tuple[int, TrainResult]]:
         """Train many parsers on one corpus; where tags are predicted, one training part after the other."""
         jobs = [replace(job, train=self.usable(name, corpus, np.sort(job.train))) for job in jobs]
@@ -305,8 +307,11 @@ def _parser(name: str, settings: ParserSettings, kind: type[Shape], parser_setti
         train_one = networks.import_training(name).train_one
         return parser_input.train(name, train, tune, lambda *corpora: train_one(config, *corpora, seed))
 
-    def train_jobs(corpus: Corpus, jobs: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:
-        yield from parser_input.train_jobs(name, corpus, jobs, networks.import_training(name).train_jobs)
+    def train_jobs(
+        corpus: Corpus, jobs: Sequence[TrainJob], on_step: OnStep | None = None
+    ) -> Iterator[tuple[int, TrainResult]]:
+        learn = partial(networks.import_training(name).train_jobs, on_step=on_step)
+        yield from parser_input.train_jobs(name, corpus, jobs, learn)
 
     trainer = BatchTrainer((name, config.group, parser_input), config, train_jobs)
     return System(name, train, tuned=True, trees=True, batch_trainer=trainer)

@@ -19,8 +19,11 @@ class _ViewModule(Protocol):
 
 def view(result: Result) -> m.View:
     """What a result has to show, the verdict first."""
-    module = cast(_ViewModule, import_module(f"deadheat.reporting.views.{result.kind}"))
-    return (*module.view(result), *map(m.note, result.notes), m.Signature(result.signature))
+    return (*_module_of(result).view(result), *map(m.note, result.notes), m.Signature(result.signature))
+
+
+def _module_of(result: Result) -> _ViewModule:
+    return cast(_ViewModule, import_module(f"deadheat.reporting.views.{result.kind}"))
 
 
 def brief_view(result: Result) -> m.View:
@@ -33,4 +36,5 @@ def brief_view(result: Result) -> m.View:
 
 def headline(result: Result) -> str:
     """The verdict of a result in one sentence."""
-    return next(str(block.headline) for block in view(result) if isinstance(block, m.Verdict))
+    blocks = _module_of(result).view(result)
+    return next(str(block.headline) for block in blocks if isinstance(block, m.Verdict))

@@ -33,6 +33,7 @@ from deadheat.study.engine.worker import (
     WorkerError,
     cause_of_death,
     describe_error,
+    is_from_script,
     log_tail,
     pickled,
     take_messages,
@@ -51,17 +52,29 @@ LOST = KILLED, "killed together with the fork server"
 MAX_FAILED_STARTS = 25  # workers, or fork servers, that may die in a row before they are ready
 
 
+class ActiveTask(NamedTuple):
+    """A task that runs now."""
+
+    name: str
+    started: float  # seconds since 1970
+    detail: str = ""  # how far it is, if that is known
+
+
 class Executor(Protocol[T_contra, R]):
     """Runs tasks: on the cores of this machine, or elsewhere."""
 
     def submit(self, name: str, task: T_contra) -> None:
         """Append a task to the queue; it may start at once."""
 
-    def results(self) -> Iterator[TaskResult[R]]:
+    def results(self, on_wait: Callable[[], None] | None = None) -> Iterator[TaskResult[R]]:
         """Each submitted task once, in the order in which they finish; ends when none is left.
 
-        Tasks may be submitted between two results. An interrupted iteration can be continued by another.
+        Tasks may be submitted between two results. An interrupted iteration can be continued by another. `on_wait` is
+        called about once a second while no task finishes.
         """
+
+    def active(self) -> list[ActiveTask]:
+        """The tasks that run now."""
 
     def cancel(self) -> None:
         """Drop queued tasks and stop running ones. Running tasks are reported as killed, queued ones not at all."""
@@ -198,7 +211,7 @@ class LocalExecutor(Generic[T, R]):
             raise InputError(f"workers: {workers}; expected 1 or more, or 0 for one per core")
         if limit_s is not None and not limit_s > 0:
             raise InputError(f"limit_s: {limit_s}; expected seconds above 0, or None")
-        if _is_from_script(work) or _is_from_script(prepare):
+        if is_from_script(work) or is_from_script(prepare):
             raise InputError("workers: the work is defined in the script that was started; expected a module to import")
         try:
             self._job = pickled((work, prepare))
@@ -236,13 +249,19 @@ class LocalExecutor(Generic[T, R]):
             raise ValueError("submit: the executor is closed")
         self._queue.append(Task(name, pickled(task)))
 
-    def results(self) -> Iterator[TaskResult[R]]:
+    def results(self, on_wait: Callable[[], None] | None = None) -> Iterator[TaskResult[R]]:
         while self._finished or self._queue or self.running:
             self._assign_tasks()
             self._finished.extend(self._step(wait_first=not self._finished))
             if self._finished:
                 self._assign_tasks()
                 yield self._finished.popleft()
+            elif on_wait is not None:
+                on_wait()
+
+    def active(self) -> list[ActiveTask]:
+        workers = self._workers.values()
+        return [ActiveTask(worker.task.name, worker.started) for worker in workers if worker.task is not None]
 
     def cancel(self) -> None:
         self._queue.clear()
@@ -377,10 +396,3 @@ class LocalExecutor(Generic[T, R]):
             yield from self._remove(worker, None)
         self._server.kill()
         self._start_server()
-
-
-def _is_from_script(function: object) -> bool:
-    """Whether a function, method or partial is defined in the main script, which other processes do not import."""
-    inner = getattr(function, "func", function)
-    owner = getattr(inner, "__self__", inner)
-    return "__main__" in (getattr(inner, "__module__", ""), type(owner).__module__)

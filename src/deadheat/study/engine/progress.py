@@ -1,7 +1,7 @@
-"""Progress of a study: a bar that is redrawn on a terminal, plain lines now and then elsewhere.
+"""Progress of a study: lines that are redrawn on a terminal, plain lines now and then elsewhere.
 
-It is drawn only when a cell finishes. There is no thread, which a fork could interrupt, and the cursor is never hidden,
-so nothing has to be restored when the study is killed.
+They are drawn when a cell finishes, and while none does by the loop that waits for workers. There is no thread, which a
+fork could interrupt, and the cursor is never hidden, so nothing has to be restored when the study is killed.
 """
 
 from __future__ import annotations
@@ -9,29 +9,29 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from statistics import fmean
 from typing import Any, Self, TextIO
 
-from deadheat.screen import Screen, is_terminal
+from deadheat.screen import Screen, encodable, encoding, is_terminal, visible
+from deadheat.study.engine.estimate import RemainingWork
+from deadheat.study.engine.executor import ActiveTask
+from deadheat.study.plan.cells import DONE, Outcome
 
-WINDOW = 50  # last cells that the remaining time is estimated from
-TRIMMED = 0.1  # share of the quickest and of the slowest of them that is ignored
-REDRAW_S, LINE_S = 0.1, 10.0
+REDRAW_S = 0.1  # between two drawings on a terminal, at least
+FIRST_LINES_S, LATER_LINES_S = 10.0, 60.0  # between two plain lines; they become rarer in the first minutes
+SLOWDOWN = 6  # from one to the other: a sixth of the time so far
+NAMED_S = 3.0  # age from which running cells are named
+NAMED, NAMED_IN_LOGS = 8, 3  # of them at most, on a terminal and in plain lines
+NAME_LENGTH = 40  # of a system, in characters
 BAR_SIZES = (40, 24, 12, 6)  # characters
 UNICODE, ASCII = "━╸─", "##-"  # done, half done, to do: readable without colour
-OPTIONAL_PARTS = ("running", "speed", "so far")  # dropped in this order if the line is too long
+OPTIONAL_PARTS = ("running", "speed", "stored", "so far")  # dropped in this order if the line is too long
 GAP = "  "
 STYLES = {"bar": "green", "rest": "dim", "failed": "bold red"}
-_CLEAR = "\r\x1b[K"
+_UP, _CLEAR = "\x1b[A", "\r\x1b[J"  # to the line above; all from the beginning of this line
 
-
-def trimmed_mean(values: Sequence[float]) -> float:
-    """The mean without a tenth of the values at each end, so that one odd cell does not count."""
-    cut = int(TRIMMED * len(values))
-    return fmean(sorted(values)[cut : len(values) - cut])
+Active = Callable[[], Sequence[ActiveTask]]
 
 
 def duration(seconds: float) -> str:
@@ -52,102 +52,165 @@ def speed(per_second: float) -> str:
 
 
 class Progress:
-    """Counts finished cells, of `total` with `workers` at once, and shows the progress on stderr or another stream."""
+    """Counts finished cells and shows the progress of a study on stderr or another stream.
+
+    Parameters
+    ----------
+    work
+        The cells that are left to run.
+    label_of
+        The name of a system in tables.
+    done
+        What has happened to a finished cell.
+    stored
+        How many cells of the study were in the store already.
+    quiet
+        Show nothing.
+    clock
+        Seconds since 1970.
+    """
 
     def __init__(
         self,
-        total: int,
+        work: RemainingWork,
+        label_of: Callable[[str], str] = str,
         *,
-        workers: int,
+        stored: int = 0,
+        done: str = "done",
         quiet: bool = False,
         stream: TextIO | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        self.total, self.done, self.failed, self.running = total, 0, 0, 0
-        self._workers, self._quiet, self._clock = max(1, workers), quiet, clock
+        self.total, self.done, self.failed = len(work.cells), 0, 0
+        self._work, self._label_of, self._done, self._stored = work, label_of, done, stored
+        self._quiet, self._clock = quiet, clock
         self._stream = sys.stderr if stream is None else stream
         self._redraws = is_terminal(self._stream)
-        self._seconds: deque[float] = deque(maxlen=WINDOW)
-        self._line = ""
-        self._written_at = -math.inf
+        self._corpora = len({cell.corpus for cell in work.cells.values()})
+        self._height = 0  # lines that are drawn
         self._began = clock()
+        self._written_at = math.nan
         self._closed = False
         self._bar = ProgressBar()
 
-    def finished(self, wall_s: float, *, running: int, failed: bool = False) -> None:
-        """Count one more finished cell: its time, and how many cells run now."""
+    def finished(self, outcome: Outcome, active: Active = tuple) -> None:
+        """Count one more finished cell; `active` gives the tasks that run now."""
+        self._work.finish(outcome)
         self.done += 1
-        self.failed += failed
-        self.running = running
-        self._seconds.append(wall_s)
-        self._update()
+        self.failed += outcome.status != DONE
+        self.tick(active)
 
-    @property
-    def seconds_left(self) -> float | None:
-        """The estimated remaining time, from the last cells; None before the first."""
-        left = self.total - self.done
-        if not self._seconds or left <= 0:
-            return None if left > 0 else 0.0
-        # The last cells do not occupy all workers: a cell takes its time however many could run beside it.
-        return trimmed_mean(self._seconds) * max(1.0, left / self._workers)
-
-    def __str__(self) -> str:
-        return ", ".join(self._parts().values())
+    def tick(self, active: Active = tuple) -> None:
+        """Draw again if it is time to."""
+        now = self._clock()
+        if not self._quiet and self._is_due(now):
+            self._draw(active(), now)
 
     def close(self) -> None:
         """Show the final state."""
-        if (self.done or self._line) and not self._closed:
-            self._closed = True
-            self._update(last=True)
+        if self._closed or self._quiet or not (self.done or self._height):
+            return
+        self._closed = True
+        seconds = self._clock() - self._began
+        parts = self._parts((), seconds)
+        parts = {name: parts[name] for name in ("done", "stored", "failed", "speed") if name in parts}
+        parts["so far"] = f"{'took' if self.done >= self.total else 'stopped after'} {duration(seconds)}"
+        self._write(parts, "")
+        self._print("\n" if self._redraws else "")
 
     def __enter__(self) -> Self:
         if self._redraws and self.total:
-            self._update()
+            self.tick()
         return self
 
     def __exit__(self, *error: Any) -> None:
         self.close()
 
-    def _parts(self, seconds: float | None = None) -> dict[str, str]:
-        parts = {"done": f"{self.done:,} of {self.total:,} done"}
+    def _is_due(self, now: float) -> bool:
+        if self._redraws:
+            pause, last = REDRAW_S, self._written_at
+        else:
+            pause = min(LATER_LINES_S, max(FIRST_LINES_S, (now - self._began) / SLOWDOWN))
+            last = self._began if math.isnan(self._written_at) and not self.done else self._written_at
+            if self.done >= self.total:  # the last line follows
+                return False
+        return not 0 <= now - last < pause  # also if the clock was put back, and if nothing is written yet
+
+    def _draw(self, active: Sequence[ActiveTask], now: float) -> None:
+        parts = self._parts(active, now - self._began)
+        left = self._work.seconds_left(active, now)
+        if left is not None and left >= 1:  # else cells take longer than expected, or all is nearly done
+            parts["left"] = f"{duration(left)} left"
+        names = [visible(" ".join(name.split())) for name in self._names(active, now)]
+        if self._redraws:
+            running = running_line(names, len(active), Screen.of(self._stream).columns - 1)
+        else:
+            running = running_line(names[:NAMED_IN_LOGS], len(active), None)
+        self._write(parts, running)
+        self._written_at = now
+
+    def _parts(self, active: Sequence[ActiveTask], seconds: float) -> dict[str, str]:
+        parts = {"done": f"{self.done:,} of {self.total:,} {self._done}"}
+        if self._stored:
+            parts["stored"] = f"{self._stored:,} already there"
         if self.failed:
             parts["failed"] = f"{self.failed:,} failed"
-        if self.running:
-            parts["running"] = f"{self.running:,} running"
-        if self._seconds and (mean := trimmed_mean(self._seconds)) > 0:
-            parts["speed"] = speed(self._workers / mean)
-        if seconds is not None:
-            parts["so far"] = f"{duration(seconds)} so far"
-        if left := self.seconds_left:
-            parts["left"] = f"{duration(left)} left"
+        if running := sum(not task.detail for task in active):
+            parts["running"] = f"{running:,} running"
+        if self.done and seconds > 0:
+            parts["speed"] = speed(self.done / seconds)
+        parts["so far"] = f"{duration(seconds)} so far"
         return parts
 
-    def _draw(self, now: float, *, last: bool) -> str:
-        """The bar, and the text beside it."""
-        seconds = now - self._began
-        parts = self._parts(seconds)
-        if last:
-            parts = {name: parts[name] for name in ("done", "failed") if name in parts}
-            if self.done and seconds > 0:
-                parts["speed"] = speed(self.done / seconds)
-            parts["so far"] = f"{'took' if self.done >= self.total else 'stopped after'} {duration(seconds)}"
-        return self._bar.line(self.done / max(1, self.total), parts, Screen.of(self._stream))
+    def _names(self, active: Sequence[ActiveTask], now: float) -> Iterator[str]:
+        """What runs now and its age, the oldest first; without cells that began just now."""
+        for task in sorted(active, key=lambda task: task.started)[:NAMED]:
+            age = max(0.0, now - task.started)
+            cell = self._work.cells.get(task.name)
+            if age < NAMED_S and not task.detail:
+                continue
+            name = task.name if cell is None else self._label_of(cell.system)
+            name = name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 3]}..."
+            if task.detail:
+                name += f": {task.detail}"
+            elif cell is not None:
+                corpus = f" on {cell.corpus}" if self._corpora > 1 else ""
+                name += f"{corpus}, split {cell.number}, seed {cell.seed}"
+            yield f"{name} ({duration(age)})"
 
-    def _update(self, *, last: bool = False) -> None:
-        now = self._clock()
-        if self._quiet or (not last and now - self._written_at < (REDRAW_S if self._redraws else LINE_S)):
+    def _write(self, parts: Mapping[str, str], running: str) -> None:
+        """Draw the bar with its parts, and a line of running cells; or write both as one line."""
+        if not self._redraws:
+            self._print("; ".join(filter(None, [", ".join(parts.values()), running])) + "\n")
+            self._height = 1
             return
-        if self._redraws:
-            line = self._draw(now, last=last)
-            self._write(f"{_CLEAR}{line}" + ("\n" if last else ""))
-        elif (line := str(self)) != self._line:
-            self._write(f"{line}\n")
-        self._line, self._written_at = "" if last and self._redraws else line, now
+        lines = [self._bar.line(self.done / max(1, self.total), parts, Screen.of(self._stream)), running]
+        lines = list(filter(None, lines))
+        self._print(_UP * (self._height - 1) + _CLEAR + "\n".join(lines))
+        self._height = len(lines)
 
-    def _write(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         with suppress(OSError, ValueError):  # nobody reads it any more; the study goes on
-            self._stream.write(text)
+            self._stream.write(encodable(text, encoding(self._stream)))
             self._stream.flush()
+
+
+def running_line(names: Sequence[str], running: int, columns: int | None) -> str:
+    """The running cells by name, as many as there is room for; empty if there is room for none."""
+    for count in range(len(names), 0, -1):
+        more = [f"{running - count:,} more"] if running > count else []
+        line = f"running: {'; '.join([*names[:count], *more])}"
+        if columns is None or _width(line) <= columns:
+            return line
+    return ""
+
+
+def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # slow to load, and only a terminal needs it
+
+    return cell_len(text)
 
 
 class ProgressBar:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from deadheat.corpus import Corpus, take
 from deadheat.errors import InputError
@@ -28,7 +28,13 @@ from deadheat.systems import SYSTEMS
 from deadheat.text import pluralize
 
 TEST = "test"
-OnOutcome = Callable[[Outcome, int], None]  # an outcome, and how many cells are left
+
+
+class Callbacks(NamedTuple):
+    """Called when a cell is stored, and about once a second while none finishes."""
+
+    on_outcome: Callable[[Outcome], None]
+    on_wait: Callable[[], None] | None = None
 
 
 @dataclass(slots=True)
@@ -172,7 +178,7 @@ def run_study(
     ledger_entry: LedgerEntry | None = None,
     retry_failed: bool = False,
     again: Sequence[Cell] = (),
-    on_outcome: OnOutcome | None = None,
+    callbacks: Callbacks | None = None,
 ) -> RunSummary:
     """Run the missing cells, and those of `again`; whatever happens, finished cells are in the store.
 
@@ -194,7 +200,7 @@ def run_study(
     done = failed = 0
     notes: list[str] = []
     test_sets_of = cache(partial(_test_sets, plan, ledger=ledger_entry.ledger if ledger_entry else None))
-    for result in executor.results():
+    for result in executor.results(callbacks.on_wait if callbacks else None):
         cell = by_key[result.name]
         if result.value is not None and ledger_entry is not None:
             for scores in result.value.scores:
@@ -205,8 +211,8 @@ def run_study(
         save = store.replace if result.name in stored and outcome.status == DONE else store.add
         save(outcome)
         done, failed = done + (outcome.status == DONE), failed + (outcome.status != DONE)
-        if on_outcome is not None:
-            on_outcome(outcome, len(cells) - done - failed)
+        if callbacks is not None:
+            callbacks.on_outcome(outcome)
     return replace(before, done=done, failed=failed, notes=tuple(dict.fromkeys(notes)))
 
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from deadheat.registry import base_name, digest_of
 from deadheat.study.engine.executor import Executor
+from deadheat.study.engine.progress import Progress
 from deadheat.study.engine.training import CellResult
-from deadheat.study.plan.cells import DONE, Cell
+from deadheat.study.plan.cells import DONE, Cell, Outcome
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS
@@ -68,15 +69,18 @@ def cells_to_repeat(plan: Plan, store: Store, keys: Iterable[str], checked: Iter
     ]
 
 
-def repeat_cells(executor: Executor[Cell, CellResult], cells: Iterable[Cell], hashes: Hashes) -> dict[str, bool]:
+def repeat_cells(
+    executor: Executor[Cell, CellResult], cells: Iterable[Cell], hashes: Hashes, progress: Progress
+) -> dict[str, bool]:
     """Train cells again, and say for each system whether it predicted the same; nothing is stored."""
-    by_name = {f"{cell.key}.repeated": cell for cell in cells}
-    for name, cell in by_name.items():
-        executor.submit(name, cell)
+    by_key = {cell.key: cell for cell in cells}
+    for key, cell in by_key.items():
+        executor.submit(key, cell)
     same: dict[str, bool] = {}
-    for result in executor.results():
+    for result in executor.results(lambda: progress.tick(executor.active)):
+        cell = by_key[result.name]
+        progress.finished(Outcome(cell, result.status, wall_s=result.wall_s), executor.active)
         if result.value is not None:
-            cell = by_name[result.name]
             again = {part: prediction.sha256 for part, prediction in result.value.predictions.items()}
             same[cell.system] = again == dict(hashes[cell.key])
     return same

@@ -17,11 +17,12 @@ from deadheat.corpus.transforms import with_labels
 from deadheat.errors import InputError
 from deadheat.metrics import align
 from deadheat.neural.config import BatchTrainer, TrainJob, TrainResult
-from deadheat.study.engine.executor import Executor
+from deadheat.study.engine.executor import ActiveTask, Executor
 from deadheat.study.engine.worker import TaskResult, describe_error
 from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores, PredictionFile
 from deadheat.study.plan.plan import Plan
 from deadheat.systems import SYSTEMS, System
+from deadheat.text import pluralize
 
 SavePart = Callable[[str, bytes], PredictionFile]  # from part and bytes
 SaveCellPart = Callable[[Cell, str, bytes], PredictionFile]
@@ -109,6 +110,7 @@ class StackedExecutor:
     def __init__(self, plan: Plan, save: SaveCellPart | None, rest: Executor[Cell, CellResult]) -> None:
         self._plan, self._save, self._rest = plan, save, rest
         self._groups: dict[Any, Group] = {}
+        self._stack: ActiveTask | None = None  # the group that trains now, by the name of one of its cells
 
     def submit(self, name: str, task: Cell) -> None:
         """Add a cell to its group, or to the other executor."""
@@ -118,14 +120,21 @@ class StackedExecutor:
         else:
             self._groups.setdefault((task.corpus, trainer.group), {})[name] = (task, trainer)
 
-    def results(self) -> Iterator[TaskResult[CellResult]]:
+    def results(self, on_wait: Callable[[], None] | None = None) -> Iterator[TaskResult[CellResult]]:
         """Each cell once: networks as they finish, then the rest."""
         while self._groups:
             key, group = next(iter(self._groups.items()))
-            yield from self._train(group)
+            try:
+                yield from self._train(group, on_wait)
+            finally:
+                self._stack = None
             if not group:  # nothing was added to it meanwhile
                 self._groups.pop(key, None)
-        yield from self._rest.results()
+        yield from self._rest.results(on_wait)
+
+    def active(self) -> list[ActiveTask]:
+        """The stack that trains now as one task, and those of the other executor."""
+        return [*filter(None, [self._stack]), *self._rest.active()]
 
     def cancel(self) -> None:
         for group in self._groups.values():
@@ -143,11 +152,18 @@ class StackedExecutor:
     def __exit__(self, *error: Any) -> None:
         self.close()
 
-    def _train(self, group: Group) -> Iterator[TaskResult[CellResult]]:
+    def _train(self, group: Group, on_wait: Callable[[], None] | None) -> Iterator[TaskResult[CellResult]]:
         members = list(group.items())
         first, trainer = members[0][1]
         corpus = self._plan.materials[first.corpus].corpus
         started, clock, cpu = time.time(), time.perf_counter(), time.process_time()
+        self._stack = ActiveTask(members[0][0], started)
+
+        def on_step(epoch: int, epochs: int) -> None:
+            done = f"{sum(name not in group for name, _ in members):,} of {pluralize(len(members), 'network')} done"
+            self._stack = ActiveTask(members[0][0], started, f"epoch {epoch} of {epochs}, {done}")
+            if on_wait is not None:
+                on_wait()
 
         def result(name: str, value: CellResult | None, error: str = "", log: str = "") -> TaskResult[CellResult]:
             del group[name]
@@ -159,7 +175,7 @@ class StackedExecutor:
             for cell, _ in group.values():
                 self._plan.check_unchanged(cell)
             jobs = [training_job(self._plan, cell, system) for _, (cell, system) in members]
-            trainings = trainer.train(corpus, jobs)
+            trainings = trainer.train(corpus, jobs, on_step)
             while group and (finished := self._next(trainings)) is not None:
                 index, training = finished
                 name, (cell, _) = members[index]

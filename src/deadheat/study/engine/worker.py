@@ -80,6 +80,13 @@ def pickled(value: object) -> bytes:
     return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
 
 
+def is_from_script(function: object) -> bool:
+    """Whether a function, method or partial is defined in the main script, which other processes do not import."""
+    inner = getattr(function, "func", function)
+    owner = getattr(inner, "__self__", inner)
+    return "__main__" in (getattr(inner, "__module__", ""), type(owner).__module__)
+
+
 def take_messages(channel: Connection) -> tuple[list[Any], bool]:
     """All messages that have arrived, and whether the sender is gone."""
     messages: list[Any] = []
