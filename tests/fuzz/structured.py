@@ -195,9 +195,10 @@ def change_parquet(path: Path, rng: np.random.Generator) -> None:
             if rng.random() < 0.6
             else pl.when(pl.int_range(pl.len()) == 2).then(column).otherwise(pl.col(name)).alias(name)
         )
-    if rng.random() < 0.2:
-        table = table.rename({name: str(VALUES[int(rng.integers(17, 25))])}) if rng.random() < 0.5 else table.clear()
     with suppress(pl.exceptions.PolarsError, UnicodeEncodeError):
+        if rng.random() < 0.2:
+            other = {name: str(VALUES[int(rng.integers(17, 25))])}
+            table = table.rename(other) if rng.random() < 0.5 else table.clear()
         table.write_parquet(path)
 
 

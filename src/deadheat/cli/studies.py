@@ -12,7 +12,6 @@ from itertools import islice
 from pathlib import Path
 
 from deadheat.cli.interrupts import interruptible
-from deadheat.cli.main import WRONG_INPUT
 from deadheat.cli.options import (
     JSON,
     Parser,
@@ -244,9 +243,9 @@ def run_verify(arguments: argparse.Namespace) -> int:
     faults = {kind: len(names) for kind, names in check.by_kind().items()}
     if arguments.json:
         print_json({"store": arguments.store, **check.rows, "faults": faults, "notes": check.notes})
-    elif faults:
-        raise InputError(str(check))
-    else:
+    elif not faults:
         print(visible(str(check)))
         say(check.notes)
-    return WRONG_INPUT if faults else 0
+    if faults:
+        raise InputError(str(check))
+    return 0
