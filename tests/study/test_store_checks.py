@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sqlite3
 import sys
 from collections import Counter
@@ -232,3 +234,31 @@ def test_a_report_does_not_read_counts_that_were_replaced(commands: Commands, tm
             )
     message = commands.refused("report", store, "--out", tmp_path / "page.html")
     assert "of counts: changed since they were written" in message
+
+
+@pytest.mark.parametrize("kind", ["circle", "pipe", "device", "folder", "nothing"])
+def test_a_prediction_that_is_no_file_is_a_fault(kind: str, path: Path, commands: Commands, tmp_path: Path) -> None:
+    folder = path.with_name(f"{path.name}.predictions")
+    original = folder.resolve()
+    folder.unlink()
+    shutil.copytree(original, folder)
+    prediction = min(folder.glob("*/*.zst"))
+    prediction.unlink()
+    match kind:
+        case "circle":
+            prediction.symlink_to(prediction.name)
+        case "pipe":
+            os.mkfifo(prediction)
+        case "device":
+            prediction.symlink_to("/dev/zero")
+        case "folder":
+            prediction.mkdir()
+    message = commands.refused("verify", path)
+    assert f"changed predictions: 1 ({prediction.relative_to(folder)})" in message
+
+
+def test_a_store_that_is_a_link_in_a_circle_is_refused(commands: Commands, tmp_path: Path) -> None:
+    study = study_file(tmp_path)
+    (tmp_path / "study.sqlite").symlink_to("study.sqlite")
+    for command in (["run", study], ["report", study], ["verify", tmp_path / "study.sqlite"]):
+        assert "bug" not in commands.refused(*command)

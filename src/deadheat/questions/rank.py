@@ -377,7 +377,7 @@ def _notes(
     named: Sequence[NamedSubset],
     pairs: Sequence[PairOrder],
 ) -> tuple[str, ...]:
-    notes = [*table.scale_notes]
+    notes = [*table.notes]
     notes += [
         f"subset {subset.name}: no scores on {', '.join(subset.absent)}; left out" for subset in named if subset.absent
     ]

@@ -197,9 +197,7 @@ def _chain_lines(events: Sequence[Mapping[str, Any]], previous: str, before: byt
     return lines
 
 
-def _repairs(
-    raw: bytes, data: bytes, head: Head | None, *, emptied: bool
-) -> tuple[list[dict[str, Any]], list[str]]:
+def _repairs(raw: bytes, data: bytes, head: Head | None, *, emptied: bool) -> tuple[list[dict[str, Any]], list[str]]:
     """The fields of lines that record repairs, and notes for the user."""
     repairs: list[dict[str, Any]] = []
     notes: list[str] = []
