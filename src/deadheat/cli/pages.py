@@ -19,6 +19,7 @@ from deadheat.cli.options import (
     ledger_beside,
     print_json,
     report_worker_errors,
+    say,
 )
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
@@ -86,6 +87,7 @@ def run_report(arguments: argparse.Namespace) -> int:
         print(f"The page: {visible(str(target))}")
         for folder, count in Counter(path.parent for path in others).items():
             print(f"{pluralize(count, 'file')} in {visible(str(folder))}")
+    say(page.warnings)
     if arguments.open:
         webbrowser.open(target.resolve().as_uri())
     return 0

@@ -78,6 +78,7 @@ class Report:
 
     page: Page
     results: tuple[Result, ...]
+    warnings: tuple[str, ...] = ()  # what may be wrong with the scores
 
     @property
     def verdicts(self) -> list[str]:
@@ -102,6 +103,7 @@ class _Piece:
     results: tuple[Result, ...]
     notes: tuple[str, ...] = ()
     protocol: str = ""
+    warnings: tuple[str, ...] = ()
     is_whole: bool = False
 
 
@@ -161,7 +163,8 @@ def report(
     left_out = _left_out(pieces, [UNREADABLE] if sealed is None else [])
     blocks = [*_verdicts(pieces), *_protocols(pieces), *_chapters(pieces), *left_out]
     page = Page(name, (*blocks, m.Signature(f"deadheat {__version__}")))
-    return Report(page, tuple(result for piece in pieces for result in piece.results))
+    warnings = tuple(dict.fromkeys(warning for piece in pieces for warning in piece.warnings))
+    return Report(page, tuple(result for piece in pieces for result in piece.results), warnings)
 
 
 def _piece(source: str | os.PathLike[str] | Result | SourceReport, ledger: Ledger | None, metric: str) -> _Piece:
@@ -170,7 +173,7 @@ def _piece(source: str | os.PathLike[str] | Result | SourceReport, ledger: Ledge
     if isinstance(opened, Result):
         return _Piece(path.stem if path is not None else _source_name(opened), (opened,))
     assert not isinstance(opened, str | os.PathLike)
-    return _Piece(opened.name, opened.results, opened.notes, opened.protocol, is_whole=True)
+    return _Piece(opened.name, opened.results, opened.notes, opened.protocol, opened.warnings, is_whole=True)
 
 
 def _source_name(result: Result) -> str:
