@@ -158,7 +158,7 @@ def _bomb(table: pl.DataFrame, name: str, rng: np.random.Generator) -> pl.DataFr
         pl.Series([[LONG] * 20]),
         pl.Series([{"a": {LONG: [0] * 50}}]),
         pl.Series([0]),
-        pl.Series([[0.5] * 1000]),
+        pl.Series([[0.5] * 50]),
     ]
     column = values[int(rng.integers(len(values)))].new_from_index(0, ROWS).alias(name)
     return table.drop(name).head(1).join(column.to_frame(), how="cross")
