@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 DEEP, NESTED = 5000, "nested"
-ROWS, LONG = 200_000, "x" * 5000
+ROWS, LONG = 50_000, "x" * 5000
 VALUES: tuple[Any, ...] = (
     None,
     True,
@@ -155,7 +155,7 @@ def _bomb(table: pl.DataFrame, name: str, rng: np.random.Generator) -> pl.DataFr
         pl.Series([LONG]),
         pl.Series([LONG], dtype=pl.Categorical),
         pl.Series([LONG.encode()]),
-        pl.Series([[LONG] * 20]),
+        pl.Series([[LONG] * 2]),
         pl.Series([{"a": {LONG: [0] * 50}}]),
         pl.Series([0]),
         pl.Series([[0.5] * 50]),
