@@ -182,16 +182,16 @@ def test_files_beside_others_are_no_devices_either(
 
 def test_a_study_file_of_more_than_a_person_writes_is_refused(commands: Commands, tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
-    path.write_bytes(b"#" * (17 * MEGABYTE))
+    path.write_bytes(b"#" * (5 * MEGABYTE))
     for command in (["run", path, "--plan"], ["report", path]):
-        assert "cannot be read (more than 16 MB)" in commands.refused(*command)
+        assert "cannot be read (more than 4 MB)" in commands.refused(*command)
 
 
 BROKEN_TOML = {
     "brackets": ("a = " + "[" * 2000, "nested too deeply"),
     "digits": ("a = " + "9" * 5000, "not valid TOML"),
-    "parts": (".".join("a" * 20_000) + " = 1", "a key of more than 100 parts in line 1"),
-    "quoted parts": ("[[a" + '."b c"' * 200 + "]]", "a key of more than 100 parts in line 1"),
+    "parts": (".".join("a" * 20_000) + " = 1", "a key of more than 20 parts in line 1"),
+    "quoted parts": ("[[a" + '."b c"' * 200 + "]]", "a key of more than 20 parts in line 1"),
     "no text": ("\udcff", "not a text file"),
     "nothing": ("= 1", "not valid TOML"),
 }

@@ -22,7 +22,7 @@ from deadheat.text import format_size, parse_size
 STDIN = "-"
 VARIABLE, OPTION = "DEADHEAT_MAX_SIZE", "--max-size"
 DEFAULT_LIMIT = 2 << 30
-SMALL_LIMIT = 16 << 20  # of study files and programs
+SMALL_LIMIT = 4 << 20  # of study files and programs
 # What data may have decompressed to without suspicion: text is rarely compressed to less than a fiftieth.
 HARMLESS_SIZE, HARMLESS_RATIO = 64 << 20, 250
 

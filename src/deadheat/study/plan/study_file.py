@@ -120,8 +120,9 @@ def _schema_faults(path: Path, text: str, raw: Mapping[str, Any], error: Validat
             complaint = details["msg"][:1].lower() + details["msg"][1:].rstrip(".")
             message = f"{name}: {complaint}, not {shorten(repr(details['input']))}"
         messages.setdefault(where, message)
+    parents = {where[:end] for where in messages for end in range(len(where))}
     for where, message in messages.items():
-        if not any(where == other[: len(where)] for other in messages if other != where):
+        if where not in parents:
             yield Fault(str(path), line_of(text, where), message)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ _KEY = re.compile(rf"\s*(?P<key>{_DOTTED})\s*=")
 
 
 # The time of the standard reader grows with the square of the parts of a key.
-MAX_PARTS = 100
+MAX_PARTS = 20
 _PART = r"""(?:"[^"\n]*"|'[^'\n]*'|(?<![A-Za-z0-9_-])[A-Za-z0-9_-]++)"""
 _MANY_PARTS = re.compile(rf"(?:{_PART}[ \t]*\.[ \t]*){{{MAX_PARTS}}}")
 
@@ -66,14 +68,25 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
     >>> line_of(text, ["systems", 1, "name"]), line_of(text, ["systems", 1, "beam"]), line_of(text, ["seeds"])
     (5, 4, 1)
     """
+    lines, wanted = _lines(text), tuple(path)
+    while wanted and wanted not in lines:
+        wanted = wanted[:-1]
+    return lines.get(wanted, 0)
+
+
+@lru_cache(maxsize=1)
+def _lines(text: str) -> dict[TomlPath, int]:
+    """The line of every key and table of a text, computed once for all its mistakes."""
     lines: dict[TomlPath, int] = {}
+    tables: Counter[TomlPath] = Counter()
     table: TomlPath = ()
     for number, line in enumerate(text.split("\n"), start=1):
         header = _HEADER.match(line)
         if header is not None:
             table = _split_key(header["name"])
             if header[1] == "[[":
-                table = (*table, sum(1 for key in lines if key[:-1] == table and isinstance(key[-1], int)))
+                tables[table] += 1
+                table = (*table, tables[table] - 1)
             lines.setdefault(table, number)
             for end in range(1, len(table)):
                 lines.setdefault(table[:end], number)
@@ -81,10 +94,7 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
         key = _KEY.match(line)
         if key is not None:
             lines.setdefault((*table, *_split_key(key["key"])), number)
-    wanted = tuple(path)
-    while wanted and wanted not in lines:
-        wanted = wanted[:-1]
-    return lines.get(wanted, 0)
+    return lines
 
 
 def _split_key(dotted: str) -> TomlPath:
