@@ -86,7 +86,7 @@ def run_rank(arguments: argparse.Namespace) -> int:
         return show(rank_battles(arguments.scores, **values_of(rank_battles, arguments)), as_json=arguments.json)
     refuse_options(arguments, rank, "tables of battles", rank_parser())
     announce_compiling()
-    result = rank(arguments.scores, **values_of(rank, arguments), on_progress=report_progress("subsets"))
+    result = rank(arguments.scores, **values_of(rank, arguments), on_progress=report_progress)
     return show(result, as_json=arguments.json)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import combinations, repeat
 from typing import Annotated, TypeAlias
@@ -118,7 +118,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
     dataset: DatasetColumn = "",
     score: ScoreColumn = "",
     missing: Missing = "refuse",
-    on_progress: OnProgress | None = None,
+    on_progress: Callable[[str], OnProgress] | None = None,
 ) -> Ranking:
     """What a ranking shows for data sets like these, and how it changes on subsets of them; higher scores are better.
 
@@ -152,7 +152,8 @@ def rank(  # noqa: PLR0913 (the options of the command)
     system, dataset, score, missing
         Columns of the table, and what to do with data sets that lack a score: "refuse" or "drop".
     on_progress
-        Called now and then with the number of subsets that are done, and of all.
+        Called with what is counted; what it returns is called now and then with how many of
+        them are done, and of how many.
 
     Examples
     --------
@@ -184,10 +185,15 @@ def rank(  # noqa: PLR0913 (the options of the command)
     examined = [_find_system(name, table.systems) for name in anomalies]
     named = _named_subsets(subsets, table, perfect)
     rng = np.random.default_rng(seed)
-    ranks = rank_over_subsets(integers, design, samples=samples, rng=rng, on_progress=on_progress)
+    ranks = rank_over_subsets(
+        integers, design, samples=samples, rng=rng, on_progress=on_progress and on_progress("subsets")
+    )
     order: list[int] = np.argsort(-integers.sums_S, kind="stable").tolist()
     pairs = _pairs(table, integers, ranks, order, exact=exact)
-    extremes = extreme_ranks(integers, design.size, sampled=ranks, time_limit=time_limit) if exact else None
+    extremes = None
+    if exact:
+        searched = on_progress and on_progress("systems with their best and worst ranks")
+        extremes = extreme_ranks(integers, design.size, sampled=ranks, time_limit=time_limit, on_progress=searched)
     examine = partial(find_anomalies, ranks, integers, datasets=table.datasets, attributes=attributes, rng=rng)
     return Ranking(
         metric=table.metric,
