@@ -6,6 +6,7 @@ decompressed data and on streams, which `--max-size` or `$DEADHEAT_MAX_SIZE` set
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import stat
@@ -23,6 +24,7 @@ STDIN = "-"
 VARIABLE, OPTION = "DEADHEAT_MAX_SIZE", "--max-size"
 DEFAULT_LIMIT = 2 << 30
 SMALL_LIMIT = 4 << 20  # of study files and programs
+LONGEST_PATH = 4096
 # What data may have decompressed to without suspicion: text is rarely compressed to less than a fiftieth.
 HARMLESS_SIZE, HARMLESS_RATIO = 64 << 20, 250
 
@@ -86,6 +88,13 @@ def hash_content(path: str | os.PathLike[str]) -> str:
     with open(path, "rb") as file:
         _refuse_device(file)
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def match_files(pattern: str, folder: str | os.PathLike[str] | None = None, *, recursive: bool = False) -> list[str]:
+    """The paths that match a pattern; none match one that is longer than a path, for which this would take minutes."""
+    if len(pattern) > LONGEST_PATH:
+        return []
+    return glob.glob(pattern, root_dir=folder, recursive=recursive)
 
 
 def size_limit(compressed: int) -> int:

@@ -192,4 +192,4 @@ def test_progress_is_reported_by_what_is_counted() -> None:
 
     table = {"A": {"en": 90.0, "de": 80.0, "fi": 70.0}, "B": {"en": 80.0, "de": 80.0, "fi": 71.0}}
     rank(table, subset_size=2, exact=True, on_progress=on_progress)
-    assert counts == {"subsets": [(3, 3)], "systems with their best and worst ranks": [(1, 2), (2, 2)]}
+    assert counts == {"subsets": [(3, 3)], "systems": [(1, 2), (2, 2)]}

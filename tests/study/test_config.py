@@ -321,6 +321,16 @@ def test_overrides_that_cannot_be_meant_are_one_line(folder: Path) -> None:
         assert len(line) < 400
 
 
+def test_patterns_longer_than_paths_match_nothing(folder: Path, commands: Commands, tmp_path: Path) -> None:
+    for name in ("[" * 100_000, "*a" * 50_000):
+        (line, *_) = faults(folder, GOOD.replace('"small.conllu"', f"'{name}'"))
+        assert "no file matches this pattern" in line
+        gold = tmp_path / "gold.conllu"
+        gold.touch()
+        for command in (["score", gold, name], ["compare", gold, f"A={name}", f"B={name}"], ["compare", name, name]):
+            assert commands(*command).code == 2
+
+
 def test_thousands_of_mistakes_have_their_lines(folder: Path, commands: Commands) -> None:
     text = GOOD + "".join(f"unknown{number} = 1\n" for number in range(3000))
     lines = faults(folder, text)

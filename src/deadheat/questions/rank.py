@@ -165,8 +165,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
     'not told apart'
     """
     options: TableOptions = {"system": system, "dataset": dataset, "score": score, "missing": missing}
-    if not isinstance(scores, ScoreTable | Mapping):
-        scores = _of_items(scores, metric, missing)
+    scores = scores if isinstance(scores, ScoreTable | Mapping) else _of_items(scores, metric, missing)
     tables = {} if metrics is None else _tables(scores, metrics, options)
     # Of several metrics, the ranking itself is by the first that is named; by LAS if all of them are compared.
     first = next((name for name in tables if not metrics and name.lower() == "las"), next(iter(tables), ""))
@@ -190,10 +189,8 @@ def rank(  # noqa: PLR0913 (the options of the command)
     )
     order: list[int] = np.argsort(-integers.sums_S, kind="stable").tolist()
     pairs = _pairs(table, integers, ranks, order, exact=exact)
-    extremes = None
-    if exact:
-        searched = on_progress and on_progress("systems with their best and worst ranks")
-        extremes = extreme_ranks(integers, design.size, sampled=ranks, time_limit=time_limit, on_progress=searched)
+    search = partial(extreme_ranks, time_limit=time_limit, on_progress=on_progress and on_progress("systems"))
+    extremes = search(integers, design.size, sampled=ranks) if exact else None
     examine = partial(find_anomalies, ranks, integers, datasets=table.datasets, attributes=attributes, rng=rng)
     return Ranking(
         metric=table.metric,

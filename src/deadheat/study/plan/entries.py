@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from deadheat.files import match_files
 from deadheat.study.search.space import Space
 
 NonNegative = Annotated[int, Field(ge=0)]
@@ -51,7 +51,7 @@ class CorpusEntry(StrictModel):
         for name in [self.files] if isinstance(self.files, str) else self.files:
             paths = [folder / name] if exists(folder / name) else []
             if not paths and not WILDCARDS.isdisjoint(name):
-                paths = [folder / match for match in sorted(glob.glob(name, root_dir=folder, recursive=True))]
+                paths = [folder / match for match in sorted(match_files(name, folder, recursive=True))]
             yield name, paths
 
 
