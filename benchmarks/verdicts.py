@@ -1,21 +1,23 @@
 """The first tables of docs/calibration.md: how often verdicts err, and what they find; `python -m benchmarks.verdicts`.
 
 Whole comparisons of simulated experiments go through the functions behind the commands. Takes about ten minutes with
-1,000 worlds a row; `--worlds 200` is faster.
+1,000 worlds a row; `--worlds 200` is faster. `--command` goes through `deadheat compare FILE --json` instead, on items.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from benchmarks.timing import table
 from deadheat.questions.pairwise import pair_p
 from deadheat.results.compare import Comparison, PairwiseSettings
+from tests.questions.item_worlds import BY_COMMAND, ItemDesign, compared_by_command, naive_wins, wins
 from tests.questions.item_worlds import DESIGNS as ITEM_DESIGNS
-from tests.questions.item_worlds import ItemDesign, naive_wins, wins
 from tests.questions.item_worlds import compared as compared_items
 from tests.questions.test_power_items import EFFECTS, SIMULATED, planned, simulated
 from tests.questions.test_verdict_calibration import any_win_over_splits
@@ -114,10 +116,25 @@ def item_row(design: ItemDesign, worlds: int) -> list[str]:
     return [design.name, percent(false, worlds), percent(usual, worlds), percent(found, worlds)]
 
 
+def command_row(design: ItemDesign, worlds: int) -> list[str]:
+    """Errors of the command on files, and of the function on the same worlds."""
+    with TemporaryDirectory(prefix="deadheat-verdicts-") as name:
+        by_command = rate(lambda rng: wins(compared_by_command(design, rng, Path(name))), worlds)
+    by_function = rate(lambda rng: wins(compared_items(design, rng)), worlds)
+    return [design.name, percent(by_command, worlds), percent(by_function, worlds)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--worlds", type=int, default=1000)
-    worlds: int = parser.parse_args().worlds
+    parser.add_argument("--command", action="store_true", help="scores of items alone, by the command and files")
+    options = parser.parse_args()
+    worlds: int = options.worlds
+    if options.command:
+        heads = ["two equal models", "false wins, deadheat compare FILE", "compare_items"]
+        rows = [command_row(design, worlds) for design in ITEM_DESIGNS if design.name in BY_COMMAND]
+        print(table(heads, rows))
+        return
     heads = ["equal systems", "false wins", "for others", "power", "usual: false wins", "usual: power"]
     print(table(heads, [row(design, worlds) for design in DESIGNS]))
     rows = [elsewhere_row(design, worlds) for design in DESIGNS_ELSEWHERE]

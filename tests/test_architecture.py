@@ -57,11 +57,17 @@ ORACLES = {
     "udapi",
     "udtools",
 }
-# numba requires one exact version of llvmlite; the others are imported under another name than they are installed.
-DISTRIBUTIONS = {"llvmlite": "numba", "fontTools": "fonttools", "vl_convert": "vl_convert_python"}
+# numba and pydantic require one exact version of llvmlite and pydantic_core; the others are imported under another name
+# than they are installed.
+DISTRIBUTIONS = {
+    "llvmlite": "numba",
+    "pydantic_core": "pydantic",
+    "fontTools": "fonttools",
+    "vl_convert": "vl_convert_python",
+}
 
 FILE_LIMIT, FUNCTION_LIMIT, KERNEL_LIMIT = 400, 80, 160  # lines
-SOURCE_FILES_LIMIT, SOURCE_LINES_LIMIT = 325, 60_500  # of all of src; to be lowered when it shrinks
+SOURCE_FILES_LIMIT, SOURCE_LINES_LIMIT = 338, 62_500  # of all of src; to be lowered when it shrinks
 
 _parse = cache(ast.parse)
 Function = ast.FunctionDef | ast.AsyncFunctionDef

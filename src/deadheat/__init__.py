@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # type checkers cannot read the table below
     from deadheat.questions.score import score as score
     from deadheat.questions.seeds import seeds as seeds
     from deadheat.questions.size import size as size
+    from deadheat.questions.size_items import size_items as size_items
     from deadheat.reporting.report import report as report
     from deadheat.results.base import Result as Result
     from deadheat.results.base import from_json as from_json
@@ -67,6 +68,8 @@ if TYPE_CHECKING:  # type checkers cannot read the table below
     from deadheat.splits.strategy import Strategy as Strategy
     from deadheat.study.ledger.ledger import Ledger as Ledger
     from deadheat.study.ledger.ledger import LedgerEntry as LedgerEntry
+    from deadheat.study.store.merging import MergedStore as MergedStore
+    from deadheat.study.store.merging import merge_stores as merge_stores
     from deadheat.study.store.store import Store as Store
     from deadheat.study.store.store import open_store as open_store
     from deadheat.systems.own import tagger as tagger
@@ -77,7 +80,7 @@ if TYPE_CHECKING:  # type checkers cannot read the table below
 else:
     _QUESTIONS = (
         *("compare", "compare_items", "compare_scores", "contrast", "power", "power_items", "rank", "run", "score"),
-        *("seeds", "size"),
+        *("seeds", "size", "size_items"),
     )
     _MODULES = {
         "corpus": ("Column", "Corpus", "read", "take", "write"),
@@ -109,6 +112,7 @@ else:
         "splits": ("Partition", "Splits", "split"),
         "splits.strategy": ("STRATEGIES", "Strategy"),
         "study.ledger.ledger": ("Ledger", "LedgerEntry"),
+        "study.store.merging": ("MergedStore", "merge_stores"),
         "study.store.store": ("Store", "open_store"),
         "systems.own": ("tagger",),
         "systems.system": ("SYSTEMS", "Model", "System", "train_many"),

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from tests.cli.item_files import labels
 from tests.cli.running import Commands
 
 GOLD = """\
@@ -49,3 +51,15 @@ def guess(tmp_path: Path) -> Path:
     text = GOLD.replace("2\tpunct", "1\tpunct").replace("sleep\tsleep\tVERB", "sleep\tsleep\tNOUN")
     path.write_text(text, encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def classified(tmp_path: Path) -> list[object]:
+    """Gold labels and the predictions of two systems."""
+    rng = np.random.default_rng(0)
+    gold = rng.choice(list("ABC"), 80)
+    files: list[object] = [labels(tmp_path / "gold.csv", "label", gold.tolist())]
+    for name, rate in {"a": 0.8, "b": 0.5}.items():
+        guesses = np.where(rng.random(80) < rate, gold, rng.choice(list("ABC"), 80))
+        files.append(f"{name}={labels(tmp_path / f'{name}.csv', 'prediction', guesses.tolist())}")
+    return files

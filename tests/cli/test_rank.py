@@ -208,10 +208,10 @@ def test_progress_is_reported_after_a_while_and_then_less_often(
 ) -> None:
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    report = report_progress("subsets")
+    report = report_progress()
     for done in range(1, 101):
         now[0] += 0.5
-        report(1000 * done, 100_000)
+        report("subsets", 1000 * done, 100_000)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "6,000 of 100,000 subsets, about 47 s left"
     assert [line.partition(" ")[0] for line in lines] == ["6,000", "12,000", "24,000", "48,000", "96,000"]

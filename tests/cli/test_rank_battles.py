@@ -34,7 +34,7 @@ def test_options_of_scores_are_refused_with_battles_and_the_reverse(
     scores = tmp_path / "scores.csv"
     scores.write_text("dataset,A,B\nx,1,2\ny,2,1\nz,4,5\n")
     refused = commands.refused("rank", scores, "--cluster", "dataset")
-    assert "--cluster is for tables of battles; expected none here" in refused
+    assert "--cluster is for battles or scores of items; expected none here" in refused
     broken = tmp_path / "broken.csv"
     broken.write_text("model_a,model_b,winner\nA,B,model_a\nB,A,maybe\n")
     assert commands.refused("rank", broken).startswith(f"{broken}:3: winner 'maybe'; expected")

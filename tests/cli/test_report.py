@@ -166,7 +166,7 @@ def write_inputs(folder: Path) -> None:
 
 REFUSED = {
     "missing file": (["nowhere.json"], "nowhere.json: cannot be read (no such file or directory)"),
-    "folder": (["folder"], "folder: cannot be read (is a directory)"),
+    "folder": (["folder"], "folder: no log that is known"),
     "empty JSON": (["empty.json"], "empty.json: not JSON (expecting value); expected what a command printed"),
     "other JSON": (
         ["package.json"],

@@ -81,7 +81,7 @@ def test_a_plan_knows_what_is_there_already(commands: Commands, done: Path) -> N
     planned = json.loads(commands("run", done, "--plan", "--json", "--set", "splits.times=5").out)
     seconds = planned.pop("seconds")
     assert planned == {
-        "cells": 10, "to_run": 6, "finals": 0, "evaluations": 6, "test_sets": 3,
+        "cells": 10, "to_run": 6, "to_score": 0, "finals": 0, "evaluations": 6, "test_sets": 3,
         "store": str(done.with_suffix(".sqlite")),
     }  # fmt: skip
     assert seconds > 0

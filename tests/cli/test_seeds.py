@@ -55,7 +55,7 @@ def test_json_has_everything(commands: Commands, runs: Path) -> None:
     [
         (["--score", "tests"], "column 'tests' is unknown; did you mean 'test'?"),
         (["--score", "system"], "runs.csv:2: system 'A'; expected a number"),
-        ([], "the following arguments are required: --score"),
+        ([], "no column of scores; expected --score to name it"),
         (["--score", "test", "--where", "system=C"], "system 'C' is unknown; expected one of A, B"),
         (["--score", "test", "--where", "seed"], "condition 'seed'; expected COLUMN=VALUE"),
     ],

@@ -179,7 +179,7 @@ def test_patterns_of_file_names_give_the_study_of_a_table(commands: Commands, ma
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([], "no files; expected GOLD NAME=PRED NAME=PRED ..., saved counts (.npz), or --sets FILE"),
+        ([], "no files; expected GOLD NAME=PRED NAME=PRED ..., saved counts (.npz), scores of items, or --sets FILE"),
         (["GOLD"], "alone; expected GOLD NAME=PRED"),
         (["GOLD", "a=A"], "1 system; expected at least two to rank"),
         (["GOLD", "a=A", "a=B"], "1 system; expected at least two to rank"),

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from deadheat.cli.main import main
 from deadheat.questions.compare_items import compare_items
+from deadheat.results.base import from_json
 from deadheat.results.compare import Comparison
 from deadheat.stats.paired import mcnemar
 
+BY_COMMAND = (
+    "30 items x 8 attempts",
+    "100 items x 5 attempts",
+    "10 passages x 10 items",
+    "20 uneven passages",
+    "5 tasks x 60 items",
+)
 Answers = NDArray[np.float64]  # models, attempts, items
 
 
@@ -83,6 +95,18 @@ def compared(design: ItemDesign, rng: np.random.Generator, *, effect: float = 0.
     """The comparison of one world, as a user has it."""
     frame = draw(design, rng, effect=effect)
     return compare_items(frame if design.passages else frame.drop("passage"))
+
+
+def compared_by_command(design: ItemDesign, rng: np.random.Generator, folder: Path) -> Comparison:
+    """The same by the command: a file is written, and the result is read from what is printed."""
+    frame, path, printed = draw(design, rng), folder / "items.csv", io.StringIO()
+    (frame if design.passages else frame.drop("passage")).write_csv(path)
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+        code = main(["compare", str(path), "--json", "--ledger", str(folder / "ledger.jsonl")])
+    assert code == 0
+    result = from_json(printed.getvalue())
+    assert isinstance(result, Comparison)
+    return result
 
 
 def wins(result: Comparison) -> bool:

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
-from tests.questions.item_worlds import DESIGNS, ItemDesign, compared, most_expected, naive_wins, rate, wins
+from tests.questions.item_worlds import (
+    BY_COMMAND,
+    DESIGNS,
+    ItemDesign,
+    compared,
+    compared_by_command,
+    most_expected,
+    naive_wins,
+    rate,
+    wins,
+)
 
 SLOW, FAST = 1000, 60
 
@@ -19,3 +32,13 @@ def test_equal_models_seldom_win(design: ItemDesign, worlds: int) -> None:
 def test_answers_taken_for_items_err_more_often() -> None:
     design = DESIGNS[0]
     assert rate(lambda rng: naive_wins(design, rng), SLOW) > 2 * most_expected(SLOW)
+
+
+@pytest.mark.parametrize("name", BY_COMMAND)
+def test_the_command_says_what_the_function_says(name: str, tmp_path: Path) -> None:
+    (design,) = (design for design in DESIGNS if design.name == name)
+    for world in range(4):
+        by_command = compared_by_command(design, np.random.default_rng([17, world]), tmp_path)
+        by_function = compared(design, np.random.default_rng([17, world]))
+        assert repr(by_command.pairs) == repr(by_function.pairs)  # NaN is not equal to itself
+        assert by_command.settings == by_function.settings

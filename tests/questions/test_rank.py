@@ -14,7 +14,7 @@ from deadheat.errors import InputError, NameUnknown
 from deadheat.questions.rank import rank
 from deadheat.ranking.anomalies import Attributes
 from deadheat.ranking.integers import integer_scores
-from deadheat.ranking.subsets import OnProgress, free, one_per_group, rank_over_subsets
+from deadheat.ranking.subsets import free, one_per_group, rank_over_subsets
 from deadheat.results.base import to_document
 from deadheat.results.format import PERCENT, PLAIN
 from deadheat.results.rank import Ranking
@@ -187,8 +187,8 @@ def test_means_of_many_digits_are_counted_and_what_stays_undecided_is_noted() ->
 def test_progress_is_reported_by_what_is_counted() -> None:
     counts: dict[str, list[tuple[int, int]]] = {}
 
-    def on_progress(what: str) -> OnProgress:
-        return lambda done, total: counts.setdefault(what, []).append((done, total))
+    def on_progress(what: str, done: int, total: int) -> None:
+        counts.setdefault(what, []).append((done, total))
 
     table = {"A": {"en": 90.0, "de": 80.0, "fi": 70.0}, "B": {"en": 80.0, "de": 80.0, "fi": 71.0}}
     rank(table, subset_size=2, exact=True, on_progress=on_progress)

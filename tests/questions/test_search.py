@@ -19,12 +19,13 @@ from scipy import stats
 from deadheat.corpus import read, take
 from deadheat.questions.compare import compare
 from deadheat.questions.compare_scores import compare_scores
-from deadheat.questions.run import MakeExecutor, StudyRun, run_plan
+from deadheat.questions.run import StudyRun, run_plan
 from deadheat.questions.search import _differences, _over_datasets
 from deadheat.questions.study import scores_of
 from deadheat.results.base import from_json
 from deadheat.results.search import SearchDataset, SearchResult, SettingScores, Winner
 from deadheat.stats.corrections import correct
+from deadheat.study.cluster.engine import MakeExecutor
 from deadheat.study.engine.training import train_cell
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.study.plan.cells import Cell, CorpusSplit

@@ -280,7 +280,7 @@ def test_progress_counts_samples_and_changes_nothing(monkeypatch: pytest.MonkeyP
     expected = rank_over_subsets(scores, free(4, 2), samples=2500)
     monkeypatch.setattr(module, "PAIRS_PER_CALL", 1000 * scores.systems**2)
     done: list[tuple[int, int]] = []
-    ranks = rank_over_subsets(scores, free(4, 2), samples=2500, on_progress=lambda *numbers: done.append(numbers))
+    ranks = rank_over_subsets(scores, free(4, 2), samples=2500, on_progress=lambda _, *numbers: done.append(numbers))
     assert done == [(1000, 2500), (2000, 2500), (2500, 2500)]
     assert (ranks.counts_SS == expected.counts_SS).all()
     assert (ranks.wins_SS == expected.wins_SS).all()

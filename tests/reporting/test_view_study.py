@@ -13,7 +13,7 @@ from deadheat.questions.run import run_plan
 from deadheat.questions.store_report import read_study
 from deadheat.questions.study import study_verdict
 from deadheat.reporting.html import Page, page_html
-from deadheat.reporting.plan import plan_view
+from deadheat.reporting.plan import WorkLeft, plan_view
 from deadheat.reporting.terminal import render
 from deadheat.reporting.verdict import MARKS
 from deadheat.reporting.views import headline, view
@@ -320,7 +320,7 @@ def test_random_splits_speak_before_the_standard_one(two: StudyResult) -> None:
 
 def test_a_plan_says_what_will_run(bed: Path) -> None:
     plan = Plan.of(bed / "study.toml")
-    shown = render(plan_view(plan, missing=50, finals=0, evaluations=50, test_sets=10, seconds=90.0))
+    shown = render(plan_view(plan, WorkLeft(50, 50, 0), finals=0, evaluations=50, test_sets=10, seconds=90.0))
     cells = "50 cells: 50 to run; 50 evaluations of 10 test sets"
     assert f"{cells}; about 1 min 30 s, by the time of earlier cells." in shown
     assert "random.v1(sizes='70/15/15')      4  0" in shown

@@ -72,6 +72,8 @@ def study_file(
 class SerialExecutor(Generic[T, R]):
     """Runs one task after the other in this process; nothing is isolated or captured."""
 
+    workers = 1
+
     def __init__(self, work: Callable[[T], R], *, prepare: Callable[[], None] | None = None) -> None:
         self._work = work
         self._queue: deque[tuple[str, T]] = deque()

@@ -7,6 +7,7 @@ import os
 import re
 
 from deadheat.arguments import whole_number
+from deadheat.cli.items import add_item_options, item_reading
 from deadheat.cli.options import JSON, Parser, add_ledger_file, print_json, print_lines, reading, say, show
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError
@@ -23,6 +24,7 @@ examples:
   deadheat ledger                                       all test sets, and how often each was evaluated
   deadheat ledger show en-test.conllu                   every evaluation of one test set
   deadheat ledger guard en-test.conllu --budget 20      refuse more than 20 evaluations
+  deadheat ledger guard items.csv --budget 20           the same for the items of a table or of logs
   deadheat ledger seal en-test.conllu                   hide the labels; write a copy without them
   deadheat ledger --by year                             evaluations of test sets by year
   deadheat ledger --by year --counts papers.csv         the same from a table: a row per paper, columns year and count
@@ -47,7 +49,9 @@ def ledger_parser() -> argparse.ArgumentParser:
     parser.add_argument("--reason", default="", metavar="TEXT", help="why a changed ledger is accepted (repair)")
     parser.add_argument("--head", metavar="HASH", help="with --verify: the hash of a line that must exist")
     add_ledger_file(parser)
-    return parser.add_options(json=JSON, reading=True)
+    parser.add_options(json=JSON, reading=True)
+    add_item_options(parser)
+    return parser
 
 
 def run_ledger(arguments: argparse.Namespace) -> int:
@@ -141,7 +145,7 @@ def _show(ledger: Ledger, arguments: argparse.Namespace) -> int:
     if _HASH.fullmatch(arguments.file) and not os.path.exists(arguments.file):
         tally = _by_hash(ledger, arguments.file)
     else:
-        test_set = ledger.find(_read(arguments)[1])
+        test_set = ledger.find(_test_set(arguments))
         tally, notes = ledger.tally(test_set.hash), test_set.notes
     report = LedgerReport((tally,), str(ledger.path), ledger.lines(tally.test_set), notes=(*notes, *ledger.warnings))
     return show(report, as_json=arguments.json)
@@ -156,7 +160,7 @@ def _by_hash(ledger: Ledger, start: str) -> Tally:
 
 
 def _guard(ledger: Ledger, arguments: argparse.Namespace) -> int:
-    _, test_set = _read(arguments)
+    test_set = _test_set(arguments)
     before = ledger.tally(test_set.hash)
     unchanged = before.guarded and arguments.budget in (None, before.budget)
     say(ledger.warnings if unchanged else ledger.guard(test_set, budget=arguments.budget))
@@ -171,6 +175,8 @@ def _guard(ledger: Ledger, arguments: argparse.Namespace) -> int:
 
 
 def _seal(ledger: Ledger, arguments: argparse.Namespace) -> int:
+    if _holds_items(arguments):
+        raise InputError(f"{arguments.file}: items; expected a corpus to seal, or deadheat ledger guard")
     corpus, _ = _read(arguments)
     sealed = seal(ledger, corpus, arguments.out, budget=arguments.budget)
     if arguments.json:
@@ -190,6 +196,33 @@ def _repair(ledger: Ledger, arguments: argparse.Namespace) -> int:
     else:
         print_lines(f"{ledger.path}: accepted as it is; check the budgets (deadheat ledger)", *accepted)
     return 0
+
+
+def _test_set(arguments: argparse.Namespace) -> LedgerTestSet:
+    """The test set of a command: a corpus, a table of items with gold labels or with scores, or logs."""
+    if not _holds_items(arguments):
+        return _read(arguments)[1]
+    from deadheat.items.detection import has_labels, is_squad
+    from deadheat.items.labels import read_gold
+    from deadheat.items.sources import open_items
+    from deadheat.items.squad import read_questions
+    from deadheat.questions.item_ledger import test_set_of
+
+    path = arguments.file
+    if is_squad(path):
+        return test_set_of(read_questions(path))
+    if has_labels(path):
+        return test_set_of(read_gold(path, **({"item": arguments.item} if arguments.item else {})))
+    return test_set_of(open_items(path, **item_reading(arguments)))
+
+
+def _holds_items(arguments: argparse.Namespace) -> bool:
+    """Whether the test set is a table of items or logs."""
+    from deadheat.items.detection import is_table
+    from deadheat.items.logs.read import is_log
+
+    path = arguments.file
+    return is_log(path) if os.path.isdir(path) else os.path.isfile(path) and not arguments.columns and is_table(path)
 
 
 def _read(arguments: argparse.Namespace) -> tuple[Corpus, LedgerTestSet]:

@@ -24,9 +24,11 @@ from deadheat.text import capitalize, parse_size
 
 # Options of commands with several kinds of sources that do not depend on the question.
 GENERAL_OPTIONS = (
-    "help", "max_size", "gold", "systems", "sets", "scores", "fail_if_worse", "markdown", "json", "ledger", "purpose",
-    "over_budget", "format", "columns", "separator", "lenient", "accuracies", "agreement", "design_effect", "run_sd",
+    "help", "max_size", "gold", "systems", "sets", "scores", "fail_if_worse", "markdown", "json", "accuracies",
+    "agreement", "design_effect", "run_sd",
 )  # fmt: skip
+LEDGER_OPTIONS = ("ledger", "purpose", "over_budget")  # of evaluations of test sets
+READING_OPTIONS = ("format", "columns", "separator", "lenient")  # of corpora
 JSON = "print the result as JSON"
 LEDGER = "ledger.jsonl"  # the name of one beside a store
 WITHOUT_FILES = ("demo", "metrics", "testbed", "init")  # commands that read no files of others
@@ -168,6 +170,8 @@ def report_worker_errors(command: str, run: Callable[[], int]) -> int:
 
 def show(result: Result, *, as_json: bool, as_markdown: bool = False) -> int:
     """Print a result and its notes, also to a reader who stops reading, as `head` does; returns the exit code."""
+    if as_json and as_markdown:
+        raise InputError("--json with --markdown; expected one of them")
     try:
         if as_json:
             print(result.to_json(indent=1))
@@ -181,22 +185,26 @@ def show(result: Result, *, as_json: bool, as_markdown: bool = False) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         discard_output()
-    say(result.notes)
+        as_markdown = False
+    if not as_markdown:  # which has the notes
+        say(result.notes)
     return 0
 
 
-def report_progress(noun: str, *, seconds: float = 3.0) -> Callable[[int, int], None]:
+def report_progress(*, seconds: float = 3.0) -> Callable[[str, int, int], None]:
     """Say how much of a long computation is done, and how long the rest takes: after some seconds, then less often."""
-    began = time.monotonic()
-    following = began + seconds
+    starts: dict[str, float] = {}
+    following: dict[str, float] = {}
+    last = time.monotonic()
 
-    def on_progress(done: int, total: int) -> None:
-        nonlocal following
+    def on_progress(what: str, done: int, total: int) -> None:
+        nonlocal last
         now = time.monotonic()
-        if now >= following and done < total:
-            left = (now - began) * (total - done) / done
-            sys.stderr.write(f"{done:,} of {total:,} {noun}, about {left:,.0f} s left\n")
-            following = now + (now - began)
+        start, last = starts.setdefault(what, last), now  # what is counted now began when the last had ended
+        if now >= following.setdefault(what, start + seconds) and done < total:
+            left = (now - start) * (total - done) / done
+            sys.stderr.write(f"{done:,} of {total:,} {what}, about {left:,.0f} s left\n")
+            following[what] = now + (now - start)
 
     return on_progress
 

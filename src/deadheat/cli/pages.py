@@ -12,6 +12,7 @@ from pathlib import Path
 
 from deadheat.arguments import values_of
 from deadheat.charts.chart import COLUMN, FULL
+from deadheat.cli.items import add_item_options, item_reading
 from deadheat.cli.options import (
     Parser,
     add_ledger_file,
@@ -49,7 +50,7 @@ def report_parser() -> argparse.ArgumentParser:
         "sources",
         metavar="SOURCE",
         nargs="+",
-        help="stores, study files, results printed with --json, tables of scores (- for standard input)",
+        help="stores, study files, results printed with --json, tables of scores, logs (- for standard input)",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="the page (default: SOURCE.html in this folder)")
     parser.add_argument("--no-sentences", action="store_true", help="leave out the sentences that systems disagree on")
@@ -61,7 +62,9 @@ def report_parser() -> argparse.ArgumentParser:
     parser.add_argument("--paper", type=Path, metavar="DIR", help="write tables, a paragraph, a checklist and figures")
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     add_ledger_file(parser)
-    return parser.add_options(report, json="print the verdicts and the files written as JSON")
+    parser.add_options(report, json="print the verdicts and the files written as JSON")
+    add_item_options(parser)
+    return parser
 
 
 def run_report(arguments: argparse.Namespace) -> int:
@@ -71,9 +74,8 @@ def run_report(arguments: argparse.Namespace) -> int:
     target = arguments.out or Path("report.html" if first == STDIN else f"{Path(first).stem or 'report'}.html")
     _check_targets(target, arguments, formats)
     ledger = Ledger.at(arguments.ledger or ledger_beside(arguments.sources))
-    page = report(
-        *arguments.sources, ledger=ledger, sentences=not arguments.no_sentences, **values_of(report, arguments)
-    )
+    options = values_of(report, arguments) | {"items": item_reading(arguments)}
+    page = report(*arguments.sources, ledger=ledger, sentences=not arguments.no_sentences, **options)
     html = page.html()
     # The page comes last, so that it exists only if all other files do.
     others = list(_write_files(page, arguments, formats))

@@ -5,17 +5,29 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from deadheat.arguments import add_arguments, arguments_of, values_of
-from deadheat.cli.options import JSON, Parser, ledger_entry, reading, refuse_options, show
-from deadheat.errors import InputError, NameUnknown
+from deadheat.arguments import arguments_of, values_of
+from deadheat.cli.options import (
+    JSON,
+    LEDGER_OPTIONS,
+    READING_OPTIONS,
+    Parser,
+    ledger_entry,
+    reading,
+    refuse_options,
+    show,
+)
+from deadheat.errors import InputError
 from deadheat.results.base import Result
 
 if TYPE_CHECKING:
     from deadheat.questions.designs import Prediction
+    from deadheat.ranking.size_samples import SizeSettings
     from deadheat.results.compare import Comparison
 
+CORPUS_OPTIONS = (*READING_OPTIONS, *LEDGER_OPTIONS)
 GOLD = "the gold file; all files of a folder; - for standard input"
 SCORE_EXAMPLES = """\
 examples:
@@ -48,6 +60,7 @@ examples:
   deadheat size gold.conllu A=a.conllu B=b.conllu --against rest --threshold 0.8
   deadheat size gold.conllu A=a.conllu B=b.conllu --save counts.npz && deadheat size counts.npz --draws 1000
   deadheat size 'gold/{dataset}.conllu' 'pred/{dataset}/{system}.{run}.conllu'     several test sets
+  deadheat size items.csv          how many items are enough: a table of scores of items, or logs of evaluations
   deadheat size --sets sets.csv          several test sets: columns set, gold, system, prediction"""
 
 
@@ -72,6 +85,7 @@ def run_score(arguments: argparse.Namespace) -> int:
 
 
 def compare_parser() -> argparse.ArgumentParser:
+    from deadheat.cli.items import add_item_options
     from deadheat.questions.compare import compare
     from deadheat.questions.compare_items import compare_items
     from deadheat.questions.compare_scores import compare_scores
@@ -90,21 +104,25 @@ def compare_parser() -> argparse.ArgumentParser:
     parser.add_argument("--scores", metavar="TABLE", help="a table of scores, of items or of whole data sets")
     gate = parser.add_argument_group("checks of builds")
     gate.add_argument(
-        "--fail-if-worse", metavar="NAME", help="exit code 1 if this system is shown to be worse than another one"
+        "--fail-if-worse",
+        metavar="NAME",
+        help="exit code 1 if this system is shown to be worse than another one, unless by no more than the margin",
     )
     gate.add_argument("--markdown", action="store_true", help="print the result as Markdown, for a pull request")
-    items = parser.add_argument_group("scores of items")
-    add_arguments(items, compare_items, skip=list(arguments_of(compare)))
-    return parser.add_options(compare, compare_scores, json=JSON, ledger=True, reading=True)
+    parser.add_options(compare, compare_items, compare_scores, json=JSON, ledger=True, reading=True)
+    add_item_options(parser)
+    return parser
 
 
 def run_compare(arguments: argparse.Namespace) -> int:
     result = _comparison(arguments)
+    has_failed = bool(arguments.fail_if_worse) and result.is_worse(arguments.fail_if_worse)
     show(result, as_json=arguments.json, as_markdown=arguments.markdown)
-    return failed_gate(result, arguments.fail_if_worse) if arguments.fail_if_worse else 0
+    return int(has_failed)
 
 
 def _comparison(arguments: argparse.Namespace) -> Comparison:
+    from deadheat.cli.items import named_files, open_unnamed
     from deadheat.questions.compare import compare
     from deadheat.questions.designs import (
         Prediction,
@@ -128,10 +146,9 @@ def _comparison(arguments: argparse.Namespace) -> Comparison:
     files = [arguments.gold, *arguments.systems] if arguments.gold else []
     own_gold = bool(arguments.predicted and files) and (len(files) == 1 or not _is_file(files[0]))
     if files and not own_gold and not is_pattern(files[0]) and not any("=" in file for file in files[1:]):
-        _check_items(arguments, files)
-        return _of_items(arguments, files)
+        return _of_items(arguments, open_unnamed("compare", arguments, files))
     if files and not own_gold and not _is_file(files[0]):
-        named = _named_files("compare", files)
+        named = named_files("compare", files)
         return _of_items(arguments, {name: runs[0] if len(runs) == 1 else runs for name, runs in named.items()})
     gold, systems = ("", files) if own_gold else (arguments.gold or "", arguments.systems)
     if arguments.sets:
@@ -148,7 +165,7 @@ def _comparison(arguments: argparse.Namespace) -> Comparison:
     labels = [*arguments.predicted, arguments.gold_column]
     if arguments.item or arguments.cluster or is_about_items(predictions, labels):
         return _of_labels(arguments, predictions)
-    refuse_options(arguments, compare, "scores of items", compare_parser())
+    refuse_options(arguments, compare, "scores of items", compare_parser(), CORPUS_OPTIONS)
     options = values_of(compare, arguments) | reading(arguments) | {"ledger_entry": ledger_entry(arguments)}
     return compare(gold, predictions, **options)
 
@@ -158,9 +175,10 @@ def _of_labels(arguments: argparse.Namespace, predictions: Sequence[Prediction])
     from deadheat.questions.compare_items import compare_items
     from deadheat.questions.item_comparison import compare_predictions
 
-    refuse_options(arguments, compare_items, "files of predictions", compare_parser(), ("predicted", "gold_column"))
     columns = {name: getattr(arguments, name) for name in ("item", "cluster", "gold_column", "predicted")}
-    return compare_predictions(predictions, columns, **values_of(compare_items, arguments, skip=["item", "cluster"]))
+    refuse_options(arguments, compare_items, "files of predictions", compare_parser(), [*columns, *LEDGER_OPTIONS])
+    options = values_of(compare_items, arguments) | {"ledger_entry": ledger_entry(arguments)}
+    return compare_predictions(predictions, columns, **options)
 
 
 def _is_file(argument: str) -> bool:  # and not NAME=FILE
@@ -169,44 +187,29 @@ def _is_file(argument: str) -> bool:  # and not NAME=FILE
 
 def _of_scores(arguments: argparse.Namespace) -> Comparison:
     """The comparison on a table of scores: of items if it has a column of items, else of data sets."""
-    from deadheat.items.columns import has_items
+    from deadheat.cli.items import item_reading
+    from deadheat.items.table import ItemTable
     from deadheat.questions.compare_scores import compare_scores
-    from deadheat.tables.table import read_table
+    from deadheat.questions.item_means import open_source
 
-    table = read_table(arguments.scores)
-    if has_items(table, {"item": arguments.item}):
-        return _of_items(arguments, table)
+    source = open_source(arguments.scores, **item_reading(arguments))
+    if isinstance(source, ItemTable):
+        return _of_items(arguments, source)
     refuse_options(arguments, compare_scores, "files or scores of items", compare_parser())
-    return compare_scores(table, **values_of(compare_scores, arguments))
-
-
-def _check_items(arguments: argparse.Namespace, files: Sequence[str]) -> None:
-    """Refuse predictions without names, which would be taken for tables."""
-    from deadheat.questions.item_means import holds_items
-
-    if not arguments.item and os.path.exists(files[0]) and not holds_items(files[0]):
-        example = f", such as A={files[1]}" if len(files) > 1 else " for every system"
-        raise InputError(f"deadheat compare: {files[-1]!r}; expected NAME=FILE{example}, or scores of items")
+    return compare_scores(source, **values_of(compare_scores, arguments))
 
 
 def _of_items(arguments: argparse.Namespace, source: object) -> Comparison:
+    from deadheat.cli.items import item_options, item_reading
     from deadheat.questions.compare_items import compare_items
 
-    refuse_options(arguments, compare_items, "files of predictions", compare_parser())
-    return compare_items(source, **values_of(compare_items, arguments))
-
-
-def failed_gate(result: Comparison, system: str) -> int:
-    """1 if another system is shown to be better than this one."""
-    names = [row.system for row in result.systems]
-    if system not in names:
-        raise NameUnknown("system of --fail-if-worse", system, names)
-    alpha = result.settings.alpha
-    better = [pair.winner(alpha) for pair in result.pairs if system in (pair.a, pair.b)]
-    return int(any(winner not in ("", system) for winner in better))
+    refuse_options(arguments, compare_items, "files of predictions", compare_parser(), item_options())
+    options = values_of(compare_items, arguments) | item_reading(arguments)
+    return compare_items(source, ledger_entry=ledger_entry(arguments), **options)
 
 
 def power_parser() -> argparse.ArgumentParser:
+    from deadheat.cli.items import add_item_options
     from deadheat.questions.power import power
     from deadheat.questions.power_items import power_items
 
@@ -224,12 +227,13 @@ def power_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--run-sd", type=float, metavar="POINTS", help="with --accuracies: standard deviation of scores over runs"
     )
-    items = parser.add_argument_group("scores of items")
-    add_arguments(items, power_items, skip=list(arguments_of(power)))
-    return parser.add_options(power, json=JSON, ledger=True, reading=True)
+    parser.add_options(power, power_items, json=JSON, ledger=True, reading=True)
+    add_item_options(parser)
+    return parser
 
 
 def run_power(arguments: argparse.Namespace) -> int:
+    from deadheat.cli.items import item_options, item_reading, item_source, named_files
     from deadheat.questions.power import power
     from deadheat.questions.power_items import power_items
 
@@ -246,14 +250,14 @@ def run_power(arguments: argparse.Namespace) -> int:
         )
     if arguments.difference is None:
         raise InputError("deadheat power: no --difference; expected the difference to show in points: --difference 0.5")
-    files = [arguments.gold, *arguments.systems]
-    if len(files) == 1 or ("=" in files[0] and not os.path.exists(files[0])):
-        refuse_options(arguments, power_items, "files of predictions", power_parser())
-        source = files if "=" not in files[0] or os.path.exists(files[0]) else _named_files("power", files)
-        return show(power_items(source, **values_of(power_items, arguments)), as_json=arguments.json)
-    refuse_options(arguments, power, "scores of items", power_parser())
+    source = item_source("power", arguments, [arguments.gold, *arguments.systems])
+    if source is not None:
+        refuse_options(arguments, power_items, "files of predictions", power_parser(), item_options())
+        options = values_of(power_items, arguments) | item_reading(arguments)
+        return show(power_items(source, ledger_entry=ledger_entry(arguments), **options), as_json=arguments.json)
+    refuse_options(arguments, power, "scores of items", power_parser(), CORPUS_OPTIONS)
     options = values_of(power, arguments) | reading(arguments)
-    systems = _named_files("power", arguments.systems)
+    systems = named_files("power", arguments.systems)
     result = power(arguments.gold, systems, ledger_entry=ledger_entry(arguments), **options)
     return show(result, as_json=arguments.json)
 
@@ -273,21 +277,28 @@ def _assumed_power(arguments: argparse.Namespace) -> Result:
 
 
 def size_parser() -> argparse.ArgumentParser:
+    from deadheat.cli.items import add_item_options
     from deadheat.questions.size import size
+    from deadheat.questions.size_items import size_items
     from deadheat.ranking.size_samples import SIZES, STRATEGIES, SizeSettings
 
     parser = Parser("size", epilog=SIZE_EXAMPLES)
     parser.add_argument(
-        "files", metavar="FILE", nargs="*", help="GOLD NAME=PRED NAME=PRED ..., or counts that were saved (.npz)"
+        "files",
+        metavar="FILE",
+        nargs="*",
+        help="GOLD NAME=PRED NAME=PRED ..., or counts that were saved (.npz), or a table or logs with scores of items",
     )
     parser.add_argument("--sets", metavar="FILE", help="a table of test sets: set, gold, system, prediction")
     sizes, strategies = f"{','.join(map(str, SIZES))},all", ",".join(STRATEGIES)
-    parser.add_argument("--sizes", default=sizes, metavar="WORDS", help=f"sizes in words (default: {sizes})")
+    parser.add_argument("--sizes", default=sizes, metavar="WORDS", help=f"sizes in words, or items (default: {sizes})")
     parser.add_argument(
         "--strategies", "--ways", default=strategies, metavar="NAMES", help=f"how to sample (default: {strategies})"
     )
     parser.add_argument("--save", default="", metavar="FILE", help="save the counts for later (.npz)")
-    return parser.add_options(size, SizeSettings, json=JSON, ledger=True, reading=True)
+    parser.add_options(size, SizeSettings, size_items, json=JSON, ledger=True, reading=True)
+    add_item_options(parser)
+    return parser
 
 
 def run_size(arguments: argparse.Namespace) -> int:
@@ -295,6 +306,7 @@ def run_size(arguments: argparse.Namespace) -> int:
 
 
 def _size(arguments: argparse.Namespace) -> Result:
+    from deadheat.cli.items import item_source
     from deadheat.questions.designs import is_pattern, match_pattern, named_runs
     from deadheat.questions.inputs import CorpusSource
     from deadheat.questions.size import SUFFIX, size, size_of_counts, size_of_sets
@@ -318,10 +330,13 @@ def _size(arguments: argparse.Namespace) -> Result:
         if other is not None:
             raise InputError(f"deadheat size: {other} beside saved counts; expected one or the other")
         return size_of_counts(saved, metric=arguments.metric, settings=settings, ledger_entry=ledger_entry(arguments))
-    if len(files) < 2:
-        problem = f"{files[0]} alone" if files else "no files"
-        expected = f"expected GOLD NAME=PRED NAME=PRED ..., saved counts ({SUFFIX}), or --sets FILE"
-        raise InputError(f"deadheat size: {problem}; {expected}")
+    if not files:
+        expected = f"GOLD NAME=PRED NAME=PRED ..., saved counts ({SUFFIX}), scores of items, or --sets FILE"
+        raise InputError(f"deadheat size: no files; expected {expected}")
+    source = item_source("size", arguments, files)
+    if source is not None:
+        return _size_of_items(arguments, source, settings)
+    refuse_options(arguments, size, "scores of items", size_parser(), [*_size_options(), *CORPUS_OPTIONS, "save"])
     if patterns:
         return size_of_sets(match_pattern(files[0], files[1:]), **options, **reading(arguments))
     systems: dict[str, list[CorpusSource]] = {}
@@ -330,12 +345,21 @@ def _size(arguments: argparse.Namespace) -> Result:
     return size(files[0], systems, save=arguments.save, **options, **reading(arguments))
 
 
-def _named_files(command: str, arguments: Sequence[str]) -> dict[str, list[str]]:
-    """Files by the names given to them as NAME=FILE; a name that is repeated has several runs."""
-    files: dict[str, list[str]] = {}
-    for argument in arguments:
-        name, equals, path = argument.partition("=")
-        if not (name and equals and path):
-            raise InputError(f"deadheat {command}: {argument!r}; expected NAME=FILE, such as A={argument}")
-        files.setdefault(name, []).append(path)
-    return files
+def _size_of_items(arguments: argparse.Namespace, source: object, settings: SizeSettings) -> Result:
+    from deadheat.cli.items import item_options, item_reading
+    from deadheat.questions.size_items import size_items
+    from deadheat.ranking.size_samples import ITEM_SIZES
+
+    parser = size_parser()
+    refuse_options(arguments, size_items, "files of predictions", parser, [*item_options(), *_size_options()])
+    if arguments.sizes == parser.get_default("sizes"):
+        settings = replace(settings, sizes=ITEM_SIZES)
+    options = {name: getattr(arguments, name) for name in ("metric", "errors")} | item_reading(arguments)
+    return size_items(source, settings=settings, ledger_entry=ledger_entry(arguments), **options)
+
+
+def _size_options() -> list[str]:
+    """Options of samples, which do not depend on what is sampled."""
+    from deadheat.ranking.size_samples import SizeSettings
+
+    return [*arguments_of(SizeSettings), "files", "sizes", "strategies"]

@@ -27,17 +27,20 @@ from deadheat.cli.options import (
     say_lines,
     show,
 )
+from deadheat.cli.slurm import add_slurm_options, check_slurm_options, run_on_slurm
 from deadheat.corpus.documents import sort_by_part
 from deadheat.corpus.reading import expand, read
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError
 from deadheat.files import STDIN
 from deadheat.questions.run import left_to_run, remaining_work, run, run_plan, with_earlier_code
-from deadheat.reporting.plan import plan_view
+from deadheat.reporting.plan import WorkLeft, plan_view
 from deadheat.reporting.terminal import print_blocks
 from deadheat.reporting.views import headline
 from deadheat.results.study import FailedCell, StudyResult
 from deadheat.screen import visible
+from deadheat.study.cluster.engine import engine_of
+from deadheat.study.engine.rescoring import planned_rescoring
 from deadheat.study.engine.running import planned_evaluations
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.study.plan.plan import Plan
@@ -61,7 +64,9 @@ examples:
   deadheat run study.toml --plan                    show what would run
   deadheat run study.toml                           run it, or continue where it was stopped
   deadheat run study.toml --set splits.times=3      with another value
-  deadheat run study.toml --retry-failed            run failed cells again"""
+  deadheat run study.toml --retry-failed            run failed cells again
+  deadheat run study.toml --engine ray              on all nodes of the Ray cluster of this machine
+  deadheat run study.toml --slurm --nodes 4         as a job of Slurm on four nodes"""
 EXPORT_EXAMPLES = """\
 examples:
   deadheat export study.sqlite                                        all scores as CSV
@@ -105,15 +110,20 @@ def run_parser() -> argparse.ArgumentParser:
     parser.add_argument("study", metavar="STUDY.toml", type=Path, help="the study file ('deadheat init' writes one)")
     parser.add_argument("--plan", action="store_true", help="show what would run, and run nothing")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
-    return parser.add_options(run, json=JSON, ledger=True)
+    parser.add_options(run, json=JSON, ledger=True)
+    add_slurm_options(parser)
+    return parser
 
 
 def run_run(arguments: argparse.Namespace) -> int:
     announce_compiling()
+    check_slurm_options(arguments)
     plan = Plan.of(arguments.study, arguments.overrides)
     path = arguments.store or plan.store_path
     if arguments.plan:
         return _plan(plan, path, arguments)
+    if arguments.slurm:
+        return run_on_slurm(plan, arguments)
     with interruptible(lambda: _kept(plan, path, keep_old=arguments.keep_old)):
         return report_worker_errors("run", lambda: _run(plan, path, arguments))
 
@@ -141,6 +151,9 @@ def _run(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
         ledger_entry=ledger_entry(arguments),
         quiet=arguments.quiet,
         on_message=lambda message: say([message]),
+        executor=engine_of(
+            plan, path, engine=arguments.engine, address=arguments.address, on_message=lambda text: say([text])
+        ),
     )
     result = done.result
     show(result, as_json=arguments.json)
@@ -187,14 +200,22 @@ def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     with Store.read(path) if path.exists() else contextlib.nullcontext() as store:
         plan, changes = with_earlier_code(plan, store, keep_old=arguments.keep_old) if store else (plan, [])
         cells, finals = left_to_run(plan, store, retry_failed=arguments.retry_failed)
+        tasks = planned_rescoring(plan, store, [*cells, *finals]) if store is not None else []
+        rescored = {task.cell.key: task.cell for task in tasks}
+        evaluated = [rescored.get(cell.key, cell) for cell in [*cells, *finals]]
+        planned = len(plan.cells) + sum(len(search.first_cells()) for search in searches_of(plan))
+        stored = planned - len(cells)
+        cells, finals = ([cell for cell in group if cell.key not in rescored] for group in (cells, finals))
         seconds = remaining_work(plan, store, [*cells, *finals]).seconds_left() if store is not None else None
-    by_test_set = planned_evaluations(plan, [*cells, *finals], ledger_entry(arguments).ledger)
+    by_test_set = planned_evaluations(plan, evaluated, ledger_entry(arguments).ledger)
     counts = {"finals": len(finals), "evaluations": sum(by_test_set.values()), "test_sets": len(by_test_set)}
     if arguments.json:
-        planned = len(plan.cells) + sum(len(search.first_cells()) for search in searches_of(plan))
-        print_json({"cells": planned, "to_run": len(cells), **counts, "seconds": seconds or None, "store": str(path)})
+        to_do = {"cells": planned, "to_run": len(cells), "to_score": len(tasks)}
+        print_json({**to_do, **counts, "seconds": seconds or None, "store": str(path)})
     else:
-        print_blocks(plan_view(plan, missing=len(cells), **counts, seconds=seconds or None))
+        metrics = tuple(dict.fromkeys(metric for task in tasks for names in task.metrics.values() for metric in names))
+        amounts = WorkLeft(planned, len(cells), stored, len(tasks), metrics)
+        print_blocks(plan_view(plan, amounts, **counts, seconds=seconds or None))
     say(changes)
     return 0
 

@@ -6,9 +6,19 @@ import argparse
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from typing import Any
 
 from deadheat.arguments import add_arguments, arguments_of, values_of
-from deadheat.cli.options import JSON, Parser, announce_compiling, refuse_options, report_progress, show
+from deadheat.cli.items import add_item_options, item_options, item_reading
+from deadheat.cli.options import (
+    JSON,
+    Parser,
+    announce_compiling,
+    ledger_entry,
+    refuse_options,
+    report_progress,
+    show,
+)
 from deadheat.errors import InputError
 from deadheat.results.base import Result
 
@@ -27,7 +37,8 @@ SEEDS_EXAMPLES = """\
 examples:
   deadheat seeds runs.csv --system system --score test --dev dev
   deadheat seeds runs.csv --system system --score test --difference 0.002
-  deadheat seeds runs.tsv --score Test_F1 --dev Dev_F1 --by Dataset"""
+  deadheat seeds runs.tsv --score Test_F1 --dev Dev_F1 --by Dataset
+  deadheat seeds items.csv                      scores of items by several runs: columns item, system, seed, score"""
 CONTRAST_EXAMPLES = """\
 examples:
   deadheat contrast runs.tsv --factor Decoder --option CRF --option Softmax --score Test_F1 --by Dataset
@@ -36,18 +47,19 @@ examples:
   deadheat contrast runs.tsv --score Test_F1 --importance"""
 
 
-def _table_parser(name: str, table: str, examples: str) -> argparse.ArgumentParser:
-    """The parser of a question about a table."""
+def _table_parser(name: str, table: str, examples: str, *, ledger: bool = False) -> argparse.ArgumentParser:
+    """The parser of a question about a table, which may have items of a test set."""
     parser = Parser(name, epilog=examples)
     help_text = f"a table of {table} (CSV, TSV, JSONL or Parquet; - for standard input)"
     parser.add_argument(table, metavar=table.upper(), help=help_text)
-    return parser.add_options(_question(name), json=JSON)
+    return parser.add_options(_question(name), json=JSON, ledger=ledger)
 
 
-def _answer(name: str, table: str, arguments: argparse.Namespace) -> int:
+def _answer(name: str, table: str, arguments: argparse.Namespace, **more: Any) -> int:
     announce_compiling()
     question = _question(name)
-    return show(question(getattr(arguments, table), **values_of(question, arguments)), as_json=arguments.json)
+    options = values_of(question, arguments) | more
+    return show(question(getattr(arguments, table), **options), as_json=arguments.json)
 
 
 def _question(name: str) -> Callable[..., Result]:
@@ -55,39 +67,57 @@ def _question(name: str) -> Callable[..., Result]:
     return question
 
 
-seeds_parser = partial(_table_parser, "seeds", "runs", SEEDS_EXAMPLES)
 contrast_parser = partial(_table_parser, "contrast", "runs", CONTRAST_EXAMPLES)
-run_seeds = partial(_answer, "seeds", "runs")
+
+
+def seeds_parser() -> argparse.ArgumentParser:
+    parser = _table_parser("seeds", "runs", SEEDS_EXAMPLES, ledger=True)
+    add_item_options(parser)
+    return parser
+
+
+def run_seeds(arguments: argparse.Namespace) -> int:
+    from deadheat.items.table import ItemTable
+    from deadheat.questions.item_runs import open_item_runs
+    from deadheat.questions.seeds import seeds
+
+    runs = arguments.runs = open_item_runs(arguments.runs, **item_reading(arguments))
+    if not isinstance(runs, ItemTable):
+        refuse_options(arguments, seeds, "scores of items", seeds_parser(), ["runs"])
+    return _answer("seeds", "runs", arguments, ledger_entry=ledger_entry(arguments))
 
 
 def rank_parser() -> argparse.ArgumentParser:
     from deadheat.questions.rank import rank
     from deadheat.questions.rank_battles import rank_battles
 
-    parser = _table_parser("rank", "scores", RANK_EXAMPLES)
+    parser = _table_parser("rank", "scores", RANK_EXAMPLES, ledger=True)
     battles = parser.add_argument_group("battles", "tables with the columns model_a, model_b and winner")
     add_arguments(battles, rank_battles, skip=list(arguments_of(rank)))
+    add_item_options(parser)
     return parser
 
 
 def run_rank(arguments: argparse.Namespace) -> int:
+    from deadheat.items.columns import is_battles
+    from deadheat.items.table import ItemTable
     from deadheat.questions.item_means import open_source
     from deadheat.questions.rank import rank
-    from deadheat.questions.rank_battles import is_battles, rank_battles
+    from deadheat.questions.rank_battles import rank_battles
     from deadheat.tables.table import Table
 
     if arguments.anomalies and not arguments.attributes:
         raise InputError("deadheat rank: --anomalies without attributes of data sets; expected --attributes FILE")
     if arguments.scores == "-" and arguments.metrics is not None:
         raise InputError("deadheat rank: --metrics reads the table twice; expected a file and not standard input")
-    source = arguments.scores = open_source(arguments.scores)
+    source = arguments.scores = open_source(arguments.scores, **item_reading(arguments))
     if isinstance(source, Table) and is_battles(source):
         refuse_options(arguments, rank_battles, "tables of scores", rank_parser())
         return show(rank_battles(arguments.scores, **values_of(rank_battles, arguments)), as_json=arguments.json)
-    refuse_options(arguments, rank, "tables of battles", rank_parser())
-    announce_compiling()
-    result = rank(arguments.scores, **values_of(rank, arguments), on_progress=report_progress)
-    return show(result, as_json=arguments.json)
+    also = item_options() if isinstance(source, ItemTable) else ()
+    refuse_options(arguments, rank, "battles or scores of items", rank_parser(), also)
+    more = {"ledger_entry": ledger_entry(arguments), "on_progress": report_progress()}
+    return _answer("rank", "scores", arguments, **more)
 
 
 def run_contrast(arguments: argparse.Namespace) -> int:

@@ -25,7 +25,9 @@ PREDICTED_NAMES = (
     "predicted", "prediction", "predicted_label", "predictions", "pred", "y_pred", "output", "label", "labels", "class",
     "category",
 )  # fmt: skip
+SCORED = frozenset({"system", "model", "score", "correct", "is_correct", "value"})  # columns of scores of systems
 TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".txt", ".parquet", ".json", ".xlsx")
+SURE_TABLES = (".csv", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx")  # no corpora end so
 START = 1 << 16  # bytes in which a header is looked for
 PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
 
@@ -48,13 +50,37 @@ def is_item_source(source: object, labels: Sequence[str] = ()) -> bool:
     start = _start(os.fspath(source))
     if start.startswith((PARQUET, ZIP)) or _is_squad(start):
         return True
+    names = _column_names(start)
+    return bool(names & set(ITEM_NAMES)) and bool(names & {*GOLD_NAMES, *PREDICTED_NAMES, *map(plain_name, labels)})
+
+
+def has_labels(path: str) -> bool:
+    """Whether a file is a table of labels of items, and not of scores."""
+    names = _column_names(_start(path))
+    return bool(names & set(ITEM_NAMES) and names & {*GOLD_NAMES, *PREDICTED_NAMES}) and not names & SCORED
+
+
+def _column_names(start: bytes) -> set[str]:
+    """The plain names in the header of a table, or the keys of its first row."""
     lines = start.strip().replace(b"\r", b"")
     first = lines.partition(b"\n")[0].decode("utf-8-sig", "replace")
     names = _keys(first) if first.startswith("{") else [] if b"\n\n" in lines else _cells(first)
-    plain_names = {plain_name(name) for name in names}
-    return bool(plain_names & set(ITEM_NAMES)) and bool(
-        plain_names & {*GOLD_NAMES, *PREDICTED_NAMES, *map(plain_name, labels)}
-    )
+    return {plain_name(name) for name in names}
+
+
+def is_table(path: str) -> bool:
+    """Whether a file is a table rather than a corpus: by its ending, or by a header that names items."""
+    if without_suffix(path).endswith(SURE_TABLES):
+        return True
+    with suppress(InputError, OSError):  # reported when it is read
+        start = read_content(path)[:START] if without_suffix(path) != path else _first_bytes(path)
+        return start.startswith((PARQUET, ZIP)) or bool(_column_names(start) & set(ITEM_NAMES))
+    return False
+
+
+def _first_bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(START)
 
 
 def is_squad(source: object) -> bool:
@@ -74,8 +100,7 @@ def _start(path: str) -> bytes:
     with suppress(InputError, OSError):  # reported when it is read
         if plain != path:
             return read_content(path)[:START]
-        with open(path, "rb") as file:
-            return file.read(START)
+        return _first_bytes(path)
     return b""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
@@ -63,7 +64,21 @@ def read_labels(
             frames.append(
                 _joined(table, guesses, truth, first.path).with_columns(system=pl.lit(title), repeat=pl.lit(run))
             )
-    return _item_table(first.path, pl.concat(frames), columns.get("cluster") or named(first, NAMES["cluster"]))
+    scored = _item_table(first.path, pl.concat(frames), columns.get("cluster") or named(first, NAMES["cluster"]))
+    return replace(scored, hashes=_contents(truth), paths=(first.path,))
+
+
+def read_gold(source: Source, **columns: Unpack[LabelColumns]) -> ItemTable:
+    """The items of a table of gold labels, without any scores."""
+    table = read_table(source)
+    truth = _gold(table, columns)
+    frame = truth.select("item", system=pl.lit(""), score=pl.lit(None, pl.Float64))
+    return item_table(table.path, frame, hashes=_contents(truth), paths=(table.path,))
+
+
+def _contents(truth: pl.DataFrame) -> pl.DataFrame:
+    """Gold labels as the content of items."""
+    return truth.select(task=pl.lit(""), item="item", name=pl.lit(""), hash="gold")
 
 
 def _column(table: Table, wanted: str) -> str:

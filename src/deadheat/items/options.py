@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias, TypedDict
 
 RUNS, ATTEMPTS = "runs", "attempts"  # what repeats are: systems trained again, or the same system asked again
@@ -18,4 +19,5 @@ class ItemColumns(TypedDict, total=False):
     run: str
     task: str
     cluster: str
-    metric: str
+    metric_column: str
+    ignore: Sequence[str]  # of a table with a column per system: columns that are none

@@ -7,14 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
+import numpy as np
 import polars as pl
 
+from deadheat.compression import without_suffix
 from deadheat.errors import InputError
-from deadheat.items.columns import find_items
+from deadheat.items.columns import NAMES, find_items
+from deadheat.items.detection import ITEM_NAMES, plain_name
+from deadheat.items.logs.mteb import is_mteb
 from deadheat.items.logs.read import is_log, read_logs
 from deadheat.items.options import ATTEMPTS, RUNS, ItemColumns, ItemSource
 from deadheat.items.table import ItemMetric, ItemTable, item_table, join_sources
-from deadheat.tables.frames import is_frame
+from deadheat.tables.frames import is_column, is_frame
 from deadheat.tables.table import Table, read_table
 from deadheat.text import join_names
 
@@ -33,9 +37,41 @@ def open_items(source: ItemSource, *, partial: bool = False, **columns: Unpack[I
         return _open_files([], _names_by_path(source), columns, partial=partial)
     if isinstance(source, Sequence) and source and all(map(_is_path, source)):
         return _open_files([os.fspath(path) for path in source], {}, columns, partial=partial)
+    source = _without_items(source, columns)
     if isinstance(source, Table) or is_frame(source):
-        return find_items(read_table(source), columns)
+        table = read_table(source)
+        title = _titles([table.path])[table.path] if isinstance(source, Table) else ""
+        return replace(find_items(table, columns, title=title), paths=(table.path,) if title else ())
     raise InputError(f"{type(source).__name__}; expected a DataFrame, rows of a table, or files")
+
+
+def _without_items(source: Any, columns: ItemColumns) -> Any:
+    """Scores without a column of items as a table that has one: items are the keys, or positions, of the scores.
+
+    These are scores by system and item, arrays or lists by system, and an array with a row for every item and a column
+    for every system.
+    """
+    if isinstance(source, np.ndarray) and source.dtype.names is None:
+        if source.ndim != 2:
+            raise InputError(f"an array of {source.ndim} dimensions; expected a row per item and a column per system")
+        source = {f"system {number}": column for number, column in enumerate(source.T, start=1)}
+    if not isinstance(source, Mapping) or not source:
+        return source
+    if all(isinstance(scores, Mapping) for scores in source.values()):
+        rows = [(str(name), str(item), score) for name, scores in source.items() for item, score in scores.items()]
+        names, items, scores = (list(part) for part in zip(*rows, strict=True)) if rows else ([], [], [])
+        return {"system": names, "item": items, "score": scores}
+    if columns.get("item") or not all(map(is_column, source.values())):
+        return source
+    known = {plain_name(str(name)) for name in source} & {*ITEM_NAMES, *NAMES["system"], *NAMES["score"]}
+    numbers = {len(values) for values in source.values()}
+    if known or len(numbers) != 1 or not all(map(_are_numbers, source.values())):
+        return source
+    return {"item": [str(number) for number in range(numbers.pop())], **source}
+
+
+def _are_numbers(values: Any) -> bool:
+    return np.asarray(values).dtype.kind in "biuf" and np.ndim(values) == 1
 
 
 def join_items(tables: Sequence[ItemTable]) -> ItemTable:
@@ -59,8 +95,10 @@ def join_items(tables: Sequence[ItemTable]) -> ItemTable:
         "fields": tuple(dict.fromkeys(name for table in tables for name in table.fields)),
         "notes": tuple(dict.fromkeys(note for table in tables for note in table.notes)),
     }
+    hashes = [table.hashes for table in tables if table.hashes is not None]
+    known = pl.concat(hashes).unique(["task", "item"], keep="first") if hashes else None
     frame = pl.concat([table.frame for table in tables], how="diagonal")
-    return item_table(join_sources([table.source for table in tables]), frame, **details)
+    return item_table(join_sources([table.source for table in tables]), frame, hashes=known, **details)
 
 
 def _are_paths(source: object) -> bool:
@@ -89,15 +127,28 @@ def _names_by_path(source: Mapping[str, Any]) -> dict[str, str]:
 def _open_files(paths: Sequence[str], names: Mapping[str, str], columns: ItemColumns, *, partial: bool) -> ItemTable:
     """Tables by themselves, and all logs together."""
     every = [*paths, *names]
-    logs = [path for path in every if os.path.isdir(path) or (os.path.exists(path) and is_log(path))]
-    tables = [_named(find_items(read_table(path), columns), names.get(path, "")) for path in every if path not in logs]
-    named = [f"--{kind}" for kind, column in columns.items() if column]
+    logs = [path for path in every if holds_logs(path)]
+    files = [path for path in every if path not in logs]
+    titles = _titles(files)
+    tables = [_named(find_items(read_table(path), columns, title=titles[path]), names.get(path, "")) for path in files]
+    named = [f"--{kind.replace('_', '-')}" for kind, column in columns.items() if column]
     if named and not tables:
         raise InputError(f"{logs[0]}: {join_names(named)} for a log; expected columns to be named for tables only")
     if logs:
         systems: dict[str, str] = {path: name for path, name in names.items() if path in logs}
         tables.append(read_logs([path for path in paths if path in logs], systems=systems, partial=partial))
-    return join_items(tables)
+    return replace(join_items(tables), paths=tuple(every))
+
+
+def holds_logs(path: str) -> bool:
+    """Whether a path is read as logs: a folder, or a file that a harness wrote."""
+    return os.path.isdir(path) or (os.path.exists(path) and (is_log(path) or is_mteb(path)))
+
+
+def _titles(paths: Sequence[str]) -> dict[str, str]:
+    """What systems are called whose tables do not name them: as the files, without folders where these differ."""
+    stems = {path: os.path.basename(without_suffix(path)).rpartition(".")[0] or path for path in paths}
+    return stems if len(set(stems.values())) == len(stems) else {path: path for path in paths}
 
 
 def _named(table: ItemTable, name: str) -> ItemTable:

@@ -60,9 +60,14 @@ def read_squad(gold: str, systems: Mapping[str, Sequence[str]]) -> ItemTable:
                     rows.append({**where, "metric": metric, "score": value})
     frame = pl.DataFrame(rows, schema_overrides={"score": pl.Float64}, infer_schema_length=None)
     order = pl.when(pl.col("metric") == "F1").then(0).otherwise(1)
-    return item_table(
-        gold, frame.sort(order, maintain_order=True), repeats=RUNS, cluster="paragraph", fields=("title",)
-    )
+    details = {"repeats": RUNS, "cluster": "paragraph", "fields": ("title",), "paths": (gold,)}
+    return item_table(gold, frame.sort(order, maintain_order=True), **details)
+
+
+def read_questions(path: str) -> ItemTable:
+    """The questions of a data set, without any scores."""
+    names = [question.name for question in _questions(path)]
+    return item_table(path, pl.DataFrame({"item": names}).with_columns(system=pl.lit(""), score=None), paths=(path,))
 
 
 def _scores(question: Question, answer: str | None) -> tuple[float | None, float | None]:

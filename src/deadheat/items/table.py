@@ -45,6 +45,8 @@ class ItemTable:
     cluster: str = ""  # what the clusters are: passage, document
     fields: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()  # of its files and folders
+    hashes: pl.DataFrame | None = None  # what is known of the content of items: task, item, name (of the task), hash
 
     def __post_init__(self) -> None:
         missing = [name for name in SCHEMA if name not in self.frame.columns]
@@ -89,6 +91,14 @@ class ItemTable:
             raise NameUnknown(f"{self.source}: unit", name, ["item", *filter(None, [self.cluster]), *self.fields])
         return replace(self, frame=self.frame.with_columns(pl.col(name).alias("cluster")), cluster=name)
 
+    def contents(self) -> pl.DataFrame:
+        """What tells items from those of other test sets: task, item, and the hash of the content if it is known."""
+        keys = self.frame.select("task", "item").unique()
+        if self.hashes is None:
+            return keys.with_columns(hash=pl.lit(None, pl.String))
+        joined = keys.join(self.hashes, on=["task", "item"], how="left")
+        return joined.select(pl.coalesce("name", "task").alias("task"), "item", "hash")
+
     def with_notes(self, *notes: str) -> ItemTable:
         """The same table with more notes."""
         return replace(self, notes=(*self.notes, *notes))
@@ -108,12 +118,18 @@ def item_table(source: str, frame: pl.DataFrame, **details: object) -> ItemTable
 
 def encode(series: pl.Series) -> tuple[NDArray[np.int64], list[str]]:
     """A whole number for every distinct text, in the order of first appearance, and the texts."""
+    head = series.head(1).to_list()
+    if head != [None] and bool((series == series.first()).all(ignore_nulls=False)):  # much faster
+        return np.zeros(len(series), np.int64), head
     physical = series.cast(pl.Categorical).to_physical()
-    physical = physical.fill_null(int(physical.max() or 0) + 1)  # type: ignore[arg-type]
-    distinct = physical.unique(maintain_order=True).to_numpy()
-    numbers = np.empty(int(distinct.max()) + 1, np.int64)
-    numbers[distinct] = np.arange(len(distinct))
-    return numbers[physical.to_numpy()], series.unique(maintain_order=True).to_list()
+    codes = physical.fill_null(int(physical.max() or 0) + 1).to_numpy()  # type: ignore[arg-type]
+    first = np.full(int(codes.max()) + 1, -1)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # of several rows the first, which is written last
+    known = np.flatnonzero(first >= 0)
+    order = known[np.argsort(first[known])]
+    numbers = np.empty(len(first), np.int64)
+    numbers[order] = np.arange(len(order))
+    return numbers[codes], series.gather(first[order]).to_list()
 
 
 def join_sources(names: Sequence[str]) -> str:

@@ -31,7 +31,15 @@ from deadheat.questions.joint import (
     tied_systems,
 )
 from deadheat.questions.pairwise import agreement, discordant, odds_ratio, pair_p
-from deadheat.questions.score import AUTO, Group, IntervalSettings, group_scores, refuse_for_items, score_of
+from deadheat.questions.score import (
+    AUTO,
+    Group,
+    IntervalSettings,
+    group_scores,
+    reading_given,
+    refuse_for_items,
+    score_of,
+)
 from deadheat.results.compare import AverageRanks, Comparison, DatasetScores, PairwiseSettings
 from deadheat.results.format import PERCENT, Scale, unit_names
 from deadheat.results.ledger import look_note
@@ -123,9 +131,10 @@ def compare(  # noqa: PLR0913 (the options of the command)
     if is_about_items(predictions, [*columns, gold_column]):
         from deadheat.questions.item_comparison import compare_predictions
 
-        refuse_for_items(train=train, align=align != "text", spend_alpha=spend_alpha)
+        refuse_for_items(train=train, align=align != "text", **reading_given(reading))
         chosen = {"metric": metric, "unit": unit, "test": test, "correction": correction, "alpha": alpha}
         chosen |= {"margin": margin, "reference": reference, "resamples": resamples, "seed": seed}
+        chosen |= {"spend_alpha": spend_alpha, "ledger_entry": ledger_entry}
         return compare_predictions(predictions, {"predicted": columns, "gold_column": gold_column}, **chosen)
     if columns:
         predictions = split_columns(predictions, columns, gold_column, reading)
@@ -199,6 +208,8 @@ def compare_counts(
             raise InputError(f"{system}: no score, because there is nothing to get right; expected something to count")
     means = joint.means()
     pairs = [pair for a, b in combinations(joint.systems, 2) if (pair := pair_estimates(joint, a, b)) is not None]
+    if not pairs:
+        raise InputError("no data set with scores of two systems; expected at least one to compare them on")
     if settings.test != CLUSTERED_T:
         pairs = [_named_test(pair, datasets, metric, settings) for pair in pairs]
     tests, every = shown_pairs(pairs, settings, reference, joint.systems, scale)
@@ -281,10 +292,10 @@ def _details(
     return {"extra_scores": extra, "agreement": agreed}
 
 
-def check_number(systems: int) -> None:
+def check_number(systems: int, where: str = "") -> None:
     """Refuse a single system."""
     if systems < 2:
-        raise InputError(f"{pluralize(systems, 'system')}; expected at least two to compare")
+        raise InputError(f"{where}{pluralize(systems, 'system')}; expected at least two to compare")
 
 
 def _extra_scores(

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, TypeAlias, Unpack
 
 from deadheat.arguments import Argument
 from deadheat.items.options import ATTEMPTS, RUNS, ItemColumns, ItemSource
 from deadheat.questions import inputs
-from deadheat.questions.compare import TestName
+from deadheat.questions.compare import SpendAlpha, TestName
 from deadheat.questions.score import AUTO
 from deadheat.results.compare import Comparison, PairwiseSettings
+from deadheat.study.ledger.ledger import LedgerEntry
 
 Repeats: TypeAlias = Annotated[
     str,
     Argument("what repeats are: systems trained again, or attempts at the same item", choices=("auto", RUNS, ATTEMPTS)),
 ]
-Partial: TypeAlias = Annotated[bool, Argument("accept logs of runs that did not finish")]
 PassAt: TypeAlias = Annotated[int, Argument("compare the chance that one of K attempts is right", metavar="K")]
 
 
@@ -34,13 +34,10 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
     reference: inputs.Reference = "",
     resamples: inputs.Resamples = 10_000,
     seed: inputs.Seed = 0,
-    item: inputs.ItemColumn = "",
-    system: inputs.SystemColumn = "",
-    score: inputs.ScoreColumn = "",
-    run: inputs.RunColumn = "",
-    task: inputs.DatasetOption = "",
-    cluster: inputs.ClusterColumn = "",
-    partial: Partial = False,
+    spend_alpha: SpendAlpha = False,
+    ledger_entry: LedgerEntry | None = None,
+    partial: inputs.Partial = False,
+    **columns: Unpack[ItemColumns],
 ) -> Comparison:
     """Compare systems by their scores on the same items, of one task or several.
 
@@ -61,12 +58,13 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
         one. By default columns called `run` or `seed` are runs.
     pass_at
         Compare the chance that one of so many attempts is right, instead of their mean.
-    test, correction, alpha, margin, reference, resamples, seed
+    test, correction, alpha, margin, reference, resamples, seed, spend_alpha, ledger_entry
         As in `deadheat.compare`.
-    item, system, score, run, task, cluster
-        The columns of a table, where their names do not tell.
     partial
         Accept logs of runs that did not finish.
+    columns
+        The columns of a table where their names do not tell: `item`, `system`, `score`, `run`, `task`, `cluster`,
+        `metric_column`; and `ignore`, those that are no systems in a table with a column for every system.
 
     Examples
     --------
@@ -77,8 +75,15 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
     """
     from deadheat.items.sources import open_items
     from deadheat.questions.item_comparison import ItemSettings, compare_table
+    from deadheat.questions.item_ledger import record_items, with_looks
 
-    pairwise = PairwiseSettings(test, correction, alpha, resamples, seed, margin)
-    columns = ItemColumns(item=item, system=system, score=score, run=run, task=task, cluster=cluster)
     table = open_items(items, partial=partial, **columns)
-    return compare_table(table, pairwise, ItemSettings(metric, unit, errors, repeats, pass_at), reference=reference)
+    chosen = ItemSettings(metric, unit, errors, repeats, pass_at)
+
+    def at(level: float) -> Comparison:
+        pairwise = PairwiseSettings(test, correction, level, resamples, seed, margin)
+        return compare_table(table, pairwise, chosen, reference=reference)
+
+    result = at(alpha)
+    recorded = record_items(ledger_entry, table, [result.metric_name], result.signature)
+    return with_looks(result, recorded, again=at, spend_alpha=spend_alpha)

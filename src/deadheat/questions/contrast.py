@@ -23,6 +23,9 @@ from deadheat.tables.matrix import mixed_scales
 from deadheat.tables.repeats import IDENTITIES, check_repeats, is_result, words_of
 from deadheat.tables.table import Path, Runs, open_runs
 
+# Columns that a table of runs does not have.
+ITEMS = ("item", "item_id", "question_id", "example_id", "instance_id", "sample_id", "doc_id", "segment_id")
+
 MAX_OPTIONS = 50
 EMPTY = "(empty)"  # the option of runs without a value
 
@@ -94,6 +97,10 @@ def contrast(  # noqa: PLR0913 (the options of the command)
     correct([], correction)
     ignore, settings = tuple(ignore), tuple(settings)
     table = open_runs(runs).where(where)
+    items = next((name for name in table.frame.columns if name.lower() in ITEMS), "")
+    if items:
+        expected = "expected one row per run (deadheat compare and seeds take scores of items)"
+        raise InputError(f"{table.path}: scores of items (column {items}); {expected}")
     score, factor, by, second = map(table.optional, (score, factor, by, second))
     table.distinct(score=score, factor=factor, by=by)
     table.distinct(score=score, factor=factor, second=second)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from deadheat.arguments import Argument, whole_number
 from deadheat.corpus import Corpus, read
@@ -59,8 +59,7 @@ Reference: TypeAlias = Annotated[str, Argument("compare every system with this o
 Missing: TypeAlias = Annotated[str, Argument("what to do if a data set lacks a score", choices=("refuse", "drop"))]
 ScoreColumn: TypeAlias = Annotated[str, Argument("column of scores; higher is better", metavar="COLUMN")]
 SystemColumn: TypeAlias = Annotated[str, Argument("column of systems (default: by its name)", metavar="COLUMN")]
-DatasetColumn: TypeAlias = Annotated[str, Argument("column of data sets (default: by its name)", metavar="COLUMN")]
-DatasetOption: TypeAlias = Annotated[
+DatasetColumn: TypeAlias = Annotated[
     str,
     Argument(
         "column of data sets, tasks or benchmarks (default: by its name)",
@@ -74,6 +73,8 @@ RunColumn: TypeAlias = Annotated[str, Argument("column of runs or attempts (defa
 ClusterColumn: TypeAlias = Annotated[
     str, Argument("column of what items belong to, such as a passage (default: by its name)", metavar="COLUMN")
 ]
+MetricColumn: TypeAlias = Annotated[str, Argument("column of metrics (default: by its name)", metavar="COLUMN")]
+Partial: TypeAlias = Annotated[bool, Argument("accept logs of runs that did not finish")]
 DevColumn: TypeAlias = Annotated[str, Argument("column of development scores", metavar="COLUMN")]
 ByColumn: TypeAlias = Annotated[str, Argument("repeat for every value of this column", metavar="COLUMN")]
 Where: TypeAlias = Annotated[
@@ -82,6 +83,9 @@ Where: TypeAlias = Annotated[
 Ignore: TypeAlias = Annotated[
     Iterable[str], Argument("runs of one configuration may differ in this column", metavar="COLUMN", repeat=True)
 ]
+IgnoredColumns: TypeAlias = Annotated[
+    Sequence[str], Argument("a column of a table of items that is no system", metavar="COLUMN", repeat=True)
+]
 SettingColumns: TypeAlias = Annotated[
     Iterable[str],
     Argument(
@@ -89,6 +93,23 @@ SettingColumns: TypeAlias = Annotated[
     ),
 ]
 Target: TypeAlias = Annotated[float, Argument("target power", aliases=("--power",), metavar="POWER")]
+
+
+def item_columns(  # noqa: PLR0913 (the options of all these commands)
+    *,
+    item: ItemColumn = "",
+    system: SystemColumn = "",
+    score: ScoreColumn = "",
+    run: RunColumn = "",
+    task: DatasetColumn = "",
+    cluster: ClusterColumn = "",
+    metric_column: MetricColumn = "",
+    ignore: IgnoredColumns = (),
+) -> dict[str, Any]:
+    """The columns of an item table that are named: declared once, for every command that takes scores of items."""
+    texts = {"item": item, "system": system, "score": score, "run": run, "task": task, "cluster": cluster}
+    columns = {**texts, "metric_column": metric_column, "ignore": ignore}
+    return {kind: value for kind, value in columns.items() if value}
 
 
 def open_corpora(sources: Sequence[CorpusSources], reading: ReadingOptions) -> list[Corpus]:

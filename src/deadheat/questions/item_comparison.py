@@ -20,10 +20,12 @@ from deadheat.questions.compare_items import compare_items
 from deadheat.questions.designs import Prediction
 from deadheat.questions.item_counts import CountedItems, count_items
 from deadheat.questions.joint import CountedDataset
+from deadheat.questions.shared_tasks import check_shared_tasks
 from deadheat.results.compare import Comparison, DatasetScores, PairwiseSettings, RunSummary
 from deadheat.results.format import Scale
 from deadheat.results.score import Score
 from deadheat.stats.intervals import Interval
+from deadheat.stats.paired import CLUSTERED_T
 from deadheat.text import pluralize
 
 
@@ -38,6 +40,10 @@ def compare_predictions(predictions: Sequence[Prediction], columns: Mapping[str,
     gold = predictions[0].gold
     table = open_predictions(None if isinstance(gold, str) and not gold else gold, systems, **columns)
     return compare_items(table, **options)
+
+
+BY_ITEM = ("mean", "f1")  # aggregates of which a test of single items says something
+WHOLE_TESTS = ("bootstrap", "randomization", CLUSTERED_T)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +63,14 @@ def compare_table(
     """Compare all systems of a table."""
     if chosen.repeats != "auto":
         table = replace(table, repeats=chosen.repeats)
-    check_number(len(table.systems))
+    check_number(len(table.systems), f"{table.source}: ")
     options: dict[str, Any] = {"metric": chosen.metric, "unit": chosen.unit, "pass_at": chosen.pass_at}
     counted = count_items(table, unscored=chosen.errors, **options)
+    lacking = check_shared_tasks(table.source, counted.datasets)
     comparison = _compare(counted, settings, reference, chosen.pass_at)
-    notes = [*table.notes, *counted.notes]
-    if counted.unscored and chosen.errors == inputs.OMIT and not counted.metric.lower_is_better:
-        notes += _if_wrong(table, comparison, settings, reference, **options)
+    notes = [*table.notes, *counted.notes, *lacking]
+    if counted.unscored and counted.zero_is_wrong:
+        notes += _otherwise(table, comparison, settings, reference, chosen.errors, **options)
     return replace(comparison, notes=tuple(dict.fromkeys(notes)))
 
 
@@ -76,6 +83,7 @@ def _compare(counted: CountedItems, settings: PairwiseSettings, reference: str, 
     label = f"pass@{pass_at}" if pass_at else metric.name
     measure = _measure(label, metric, turn)
     if settings.test:
+        _check_test(settings.test, metric)
         datasets = _as_integers(datasets)
         if turn and scale.is_percent:  # right items are counted, not wrong ones
             datasets, measure = list(map(_right_for_wrong, datasets)), _measure(label, metric, None)
@@ -84,6 +92,13 @@ def _compare(counted: CountedItems, settings: PairwiseSettings, reference: str, 
     )
     comparison = replace(comparison, systems=tuple(map(_without_counts, comparison.systems)))
     return turn.comparison(comparison) if turn else comparison
+
+
+def _check_test(test: str, metric: ItemMetric) -> None:
+    """Refuse tests of single items for metrics that are no mean over items."""
+    if metric.aggregate.name not in BY_ITEM and test not in WHOLE_TESTS:
+        problem = f"{test} compares single items, and {metric.name} is no mean of their scores"
+        raise InputError(f"{problem}; expected {' or '.join(WHOLE_TESTS)}, or no --test")
 
 
 def _measure(label: str, metric: ItemMetric, turn: _Turn | None) -> Metric:
@@ -159,21 +174,22 @@ class _Turn:
         return replace(runs, mean=self.top - runs.mean, interval=self._interval(runs.interval), scores=scores)
 
 
-def _if_wrong(
-    table: ItemTable, result: Comparison, settings: PairwiseSettings, reference: str, **chosen: Any
+def _otherwise(
+    table: ItemTable, result: Comparison, settings: PairwiseSettings, reference: str, errors: str, **chosen: Any
 ) -> list[str]:
-    """A note where the verdict on a pair would be another if items without a score counted as wrong."""
+    """A note where the verdict on a pair is another one if items without a score are treated the other way."""
+    other_way = inputs.ZERO if errors == inputs.OMIT else inputs.OMIT
     try:
-        other = _compare(count_items(table, unscored=inputs.ZERO, **chosen), settings, reference, chosen["pass_at"])
-    except InputError:  # no mean
+        other = _compare(count_items(table, unscored=other_way, **chosen), settings, reference, chosen["pass_at"])
+    except InputError:  # no item with a score of every system
         return []
     alpha, notes = settings.alpha, []
     for pair, again in zip(result.pairs, other.pairs, strict=True):
         winners = pair.winner(alpha), again.winner(alpha)
         if winners[0] != winners[1]:
             now, then = (f"{winner} is better" if winner else "they are not told apart" for winner in winners)
-            notes.append(
-                f"{pair.a} and {pair.b}: {now} without the items that have no score, but {then} if these count as "
-                "wrong (--errors zero)"
-            )
+            ways = "without the items that have no score", "if these count as wrong (--errors zero)"
+            if errors == inputs.ZERO:
+                ways = "with these items as wrong", "if they are left out (--errors omit)"
+            notes.append(f"{pair.a} and {pair.b}: {now} {ways[0]}, but {then} {ways[1]}")
     return notes

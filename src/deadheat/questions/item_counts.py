@@ -33,9 +33,10 @@ class CountedItems:
     metric: ItemMetric
     unit: str
     datasets: tuple[CountedDataset, ...]
-    unscored: int  # items left out because a system has no score on them, or counted as wrong
+    unscored: int  # answers to shared items that have no score: left out, or counted as wrong
     notes: tuple[str, ...]
     shared_runs: bool = False  # a run is one model on all tasks
+    zero_is_wrong: bool = True  # items without a score can be counted as wrong
 
 
 def count_items(
@@ -60,7 +61,17 @@ def count_items(
     if separate:
         notes.append(f"runs differ between tasks, and are taken for separate models: {separate}")
     unscored_items = sum(number for _, number, _ in counted)
-    return CountedItems(chosen, unit, datasets, unscored_items, tuple(notes), table.repeats == RUNS and not separate)
+    shared_runs = table.repeats == RUNS and not separate
+    zero_is_wrong = not _zero_problem(rows, chosen)
+    return CountedItems(chosen, unit, datasets, unscored_items, tuple(notes), shared_runs, zero_is_wrong)
+
+
+def without_options(notes: Sequence[str], *options: str) -> list[str]:
+    """Notes for a question that does not have these options: without the notes, or the ends of notes, on them."""
+    for option in options:
+        notes = [note.partition(f"; --{option}")[0] for note in notes]
+        notes = [note for note in notes if f"--{option} " not in note]
+    return list(notes)
 
 
 def _separate_runs(rows: pl.DataFrame) -> str:
@@ -73,13 +84,12 @@ def _separate_runs(rows: pl.DataFrame) -> str:
 def select_metric(table: ItemTable, metric: str) -> tuple[ItemMetric, pl.DataFrame, list[str]]:
     """The metric that is asked for and its rows; else the first, or that of every task, and a note on the others."""
     names, frame = table.metric_names, table.frame
-    if len(names) == 1 and metric.lower() in ("", names[0].lower()):
+    metric = "" if metric == MAIN_METRICS else metric
+    if len(names) == 1 and not metric:
         return table.metric(names[0]), frame, []
     if metric:
-        for name in (metric, *(name for name in names if name.lower() == metric.lower())):
-            if name in names:
-                return table.metric(name), frame.filter(pl.col("metric") == name), []
-        raise NameUnknown(f"{table.source}: metric", metric, names)
+        name = _metric_named(table, metric)
+        return table.metric(name), frame.filter(pl.col("metric") == name), []
     firsts = dict(frame.group_by("task", maintain_order=True).agg(pl.col("metric").first()).iter_rows())
     shares = {task: name for task, name in firsts.items() if _is_share(table, task, name)}
     others = f"--metric also takes {_listed([name for name in names if name != names[0]])}"
@@ -92,6 +102,19 @@ def select_metric(table: ItemTable, metric: str) -> tuple[ItemMetric, pl.DataFra
         left = _listed([f"{task} ({name})" for task, name in firsts.items() if task not in shares])
         notes.append(f"tasks left out because their first metric is no share: {left}")
     return ItemMetric(MAIN_METRICS), kept, notes
+
+
+def _metric_named(table: ItemTable, metric: str) -> str:
+    """The metric of this name, in any case, or the only one of this name with a filter, as `acc` for `acc,none`."""
+    names, wanted = table.metric_names, metric.lower()
+    filtered = [name for name in names if name.lower().partition(",")[0] == wanted]
+    matches = [name for name in names if name == metric] or [name for name in names if name.lower() == wanted]
+    if not matches and len(filtered) > 1:
+        listed = _listed(filtered)
+        raise InputError(f"{table.source}: metric {metric} with several filters; expected one of {listed}")
+    if not (matches or filtered):
+        raise NameUnknown(f"{table.source}: metric", metric, names)
+    return (matches or filtered)[0]
 
 
 def _is_share(table: ItemTable, task: str, metric: str) -> bool:
@@ -119,6 +142,7 @@ class _Task:
     present_SI: NDArray[np.bool_]  # whether the system was asked this item at all
     clusters: pl.Series  # of the items
     is_fixed: bool  # repeats are attempts of the same system
+    answers: _Unscored
 
     @classmethod
     def of(cls, rows: pl.DataFrame, table: ItemTable, metric: ItemMetric, unscored: str, pass_at: int) -> _Task:
@@ -132,12 +156,15 @@ class _Task:
             rows, np.ravel_multi_index((system_N, item_N, repeat_N), shape), math.prod(shape), table.source
         )
         values_NF = _statistics(rows, metric)
-        if unscored == ZERO and "strict" in rows.columns and rows["strict"].null_count() == 0:
+        missing = np.zeros(shape, bool)
+        missing[system_N, item_N, repeat_N] = np.isnan(values_NF[:, 0])
+        problem = _zero_problem(rows, metric)
+        if unscored == ZERO and problem:
+            raise InputError(f"{table.source}: --errors zero with {metric.name}{problem}")
+        if unscored == ZERO and _has_strict(rows):
             values_NF = _stacked(rows["strict"])
         elif unscored == ZERO:
-            if metric.lower_is_better or metric.aggregate.name != "mean":
-                raise InputError(f"--errors zero with {metric.name}; expected a mean for which higher is better")
-            values_NF[np.isnan(values_NF[:, 0])] = (0.0, 1.0, 1.0)
+            values_NF = np.nan_to_num(values_NF, nan=0.0)
         all_SIRF = np.full((*shape, values_NF.shape[1]), np.nan)
         all_SIRF[system_N, item_N, repeat_N] = values_NF
         asked = np.zeros(shape, bool)
@@ -148,13 +175,14 @@ class _Task:
             runs_RIF = all_SIRF[at][:, used].swapaxes(0, 1)
             if table.repeats != RUNS:
                 runs_RIF = (_pass_rate(runs_RIF, pass_at) if pass_at else _mean_attempt(runs_RIF))[None]
-            statistics[system] = runs_RIF
+            statistics[system] = _with_sizes(runs_RIF)
         if pass_at and table.repeats == RUNS:
             raise InputError(f"{table.source}: pass@{pass_at} of runs; expected attempts (--repeats attempts)")
-        clusters = _clusters(rows, items, table, name)
+        clusters = _clusters(rows["cluster"], item_N, items, table, name)
         where = f"{table.source}: {name}" if name else table.source
         present_SI = np.asarray(asked.any(axis=2))
-        return cls(name, where, systems, items, statistics, present_SI, clusters, table.repeats != RUNS)
+        answers = _Unscored(missing, asked, unscored == ZERO, not problem)
+        return cls(name, where, systems, items, statistics, present_SI, clusters, table.repeats != RUNS, answers)
 
     def counted(self, unit: str) -> tuple[CountedDataset, int, list[str]]:
         """The task as counts of its units, how many items were not scored, and notes."""
@@ -168,7 +196,7 @@ class _Task:
         if unit != ITEM:
             counts, few = self._by_cluster(counts, kept, unit)
             notes += few
-        unscored = int(np.count_nonzero(shared & ~kept))
+        unscored = int(np.count_nonzero(self.answers.missing_SIR[:, shared]))
         return CountedDataset(self.name, unit, counts, is_fixed=self.is_fixed), unscored, notes
 
     def _shared_items(self) -> NDArray[np.bool_]:
@@ -189,15 +217,7 @@ class _Task:
             notes.append(
                 f"{where}{pluralize(number, 'item')} that not all systems were asked left out of {len(shared):,}"
             )
-        missing = {
-            name: int(np.count_nonzero(shared & ~row)) for name, row in zip(self.systems, scored_SI, strict=True)
-        }
-        listed = ", ".join(f"{number:,} of {name}" for name, number in missing.items() if number)
-        if listed:
-            notes.append(
-                f"{where}items without a score left out of all systems: {listed}; --errors zero counts them as wrong"
-            )
-        return notes
+        return notes + [f"{where}{note}" for note in self.answers.notes(self.systems, shared, scored_SI)]
 
     def _by_cluster(
         self, counts: dict[str, Values], kept: NDArray[np.bool_], unit: str
@@ -220,6 +240,52 @@ class _Task:
         return summed, [f"{note} items of the same {unit}s, not about others"] if few else []
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Unscored:
+    """Which answers have no score, and what becomes of them."""
+
+    missing_SIR: NDArray[np.bool_]
+    asked_SIR: NDArray[np.bool_]
+    is_zero: bool  # they count as wrong
+    can_be_zero: bool
+
+    def notes(self, systems: Sequence[str], shared: NDArray[np.bool_], scored_SI: NDArray[np.bool_]) -> list[str]:
+        """How many of each system: items without any score, and attempts at items that have others."""
+        items_SI = shared & (self.missing_SIR.sum(axis=2) == self.asked_SIR.sum(axis=2)) & self.asked_SIR.any(axis=2)
+        items_SI |= shared & ~scored_SI
+        attempts_SIR = self.missing_SIR & (shared & ~items_SI)[..., None]
+        outcomes = ("left out of all systems", "left out")
+        if self.is_zero:
+            outcomes = ("count as wrong", "count as wrong")
+        hint = "; --errors zero counts them as wrong" * (self.can_be_zero and not self.is_zero)
+        notes = []
+        numbers = (("items", items_SI.sum(axis=1)), ("attempts", attempts_SIR.sum(axis=(1, 2))))
+        for (what, number_S), outcome in zip(numbers, outcomes, strict=True):
+            listed = [
+                f"{number:,} of {name}" for name, number in zip(systems, number_S.tolist(), strict=True) if number
+            ]
+            if listed:
+                notes.append(f"{what} without a score {outcome}: {', '.join(listed)}{hint}")
+        return notes
+
+
+def _zero_problem(rows: pl.DataFrame, metric: ItemMetric) -> str:
+    """Why items without a score cannot be counted as wrong; "" if they can."""
+    if _has_strict(rows):
+        return ""
+    if metric.lower_is_better or metric.aggregate.name != "mean":
+        return "; expected a mean for which higher is better"
+    lowest = rows["score"].min()
+    if isinstance(lowest, float) and lowest < 0:
+        return f", which goes down to {lowest:g}; expected scores of which 0 is the lowest"
+    return ""
+
+
+def _has_strict(rows: pl.DataFrame) -> bool:
+    """Whether there are statistics that count items without a score as wrong."""
+    return "strict" in rows.columns and rows["strict"].null_count() == 0
+
+
 def _refuse_repeated(rows: pl.DataFrame, cells_N: NDArray[np.int64], cells: int, source: str) -> None:
     """Raise if an item has two scores of one system and repeat."""
     scores = np.bincount(cells_N, minlength=cells)
@@ -232,14 +298,22 @@ def _refuse_repeated(rows: pl.DataFrame, cells_N: NDArray[np.int64], cells: int,
 
 
 def _statistics(rows: pl.DataFrame, metric: ItemMetric) -> Values:
-    """The statistics of every row; of a mean the score and two ones."""
+    """The statistics of every row; of a mean the score alone."""
     if "counts" in rows.columns and rows["counts"].null_count() < len(rows):
         values_NF = np.full((len(rows), len(metric.aggregate.fields)), np.nan)
         values_NF[rows["counts"].is_not_null().to_numpy()] = _stacked(rows["counts"].drop_nulls())
         return values_NF
-    scores = rows["score"].fill_null(np.nan).to_numpy()
-    ones = np.where(np.isnan(scores), np.nan, 1.0)
-    return np.stack([scores, ones, ones], axis=1)
+    return rows["score"].fill_null(np.nan).to_numpy()[:, None]
+
+
+def _with_sizes(values_RIF: Values) -> Values:
+    """Statistics as they are; a score alone with its size, which is that of one item."""
+    if values_RIF.shape[-1] > 1:
+        return values_RIF
+    statistics_RIF = np.ones((*values_RIF.shape[:-1], 3))
+    statistics_RIF[..., 0] = values_RIF[..., 0]
+    statistics_RIF[np.isnan(values_RIF[..., 0])] = np.nan
+    return statistics_RIF
 
 
 def _stacked(lists: pl.Series) -> Values:
@@ -268,18 +342,22 @@ def _pass_rate(attempts_RIF: Values, k: int) -> Values:
     if k > most > 0:
         raise InputError(f"pass@{k} of items with {pluralize(most, 'attempt')} at most; expected a smaller number")
     rate = pass_at_k(scored.sum(axis=0), np.where(scored, scores_RI, 0).sum(axis=0), k)
-    ones = np.where(np.isnan(rate), np.nan, 1.0)
-    return np.stack([rate, ones, ones], axis=1)
+    return rate[:, None]
 
 
-def _clusters(rows: pl.DataFrame, items: Sequence[str], table: ItemTable, task: str) -> pl.Series:
+def _clusters(
+    clusters: pl.Series, item_N: NDArray[np.int64], items: Sequence[str], table: ItemTable, task: str
+) -> pl.Series:
     """The cluster of every item, which has to be the same for all systems."""
-    if rows["cluster"].null_count() == len(rows):
+    if clusters.null_count() == len(clusters):
         return pl.Series("cluster", [None], dtype=pl.String).new_from_index(0, len(items))
-    pairs = rows.select("item", "cluster").unique(maintain_order=True)
-    if pairs.height > len(items):
-        item = pairs.filter(pl.col("item").is_duplicated())["item"][0]
-        names = pairs.filter(pl.col("item") == item)["cluster"].to_list()
-        problem = f"item {item} of {task or 'the table'} belongs to {names[0]} and to {names[1]}"
+    cluster_N, names = encode(clusters)
+    cluster_I = np.zeros(len(items), np.int64)
+    cluster_I[item_N] = cluster_N
+    wrong = np.flatnonzero(cluster_I[item_N] != cluster_N)
+    if len(wrong):
+        row = int(wrong[0])
+        item, both = items[item_N[row]], sorted((int(cluster_N[row]), int(cluster_I[item_N[row]])))
+        problem = f"item {item} of {task or 'the table'} belongs to {names[both[0]]} and to {names[both[1]]}"
         raise InputError(f"{table.source}: {problem}; expected one {table.cluster or 'cluster'} for every item")
-    return pl.DataFrame({"item": items}).join(pairs, on="item", how="left", maintain_order="left")["cluster"]
+    return pl.Series("cluster", names, dtype=pl.String).gather(cluster_I)

@@ -17,6 +17,7 @@ from deadheat.questions.item_counts import ITEM, CountedItems, count_items
 from deadheat.questions.joint import JointScores
 from deadheat.questions.power import check_difference, planned_runs, power_result
 from deadheat.questions.score import AUTO
+from deadheat.questions.shared_tasks import check_shared_tasks
 from deadheat.results.data import Power
 from deadheat.stats.estimates import RunScores
 from deadheat.stats.noise import Noise
@@ -53,6 +54,10 @@ def power_of_table(
     systems = _two_systems(table, pair)
     table = replace(table.only(system=systems), repeats=table.repeats if repeats == "auto" else repeats)
     counted = count_items(table, metric=metric, unit=unit, unscored=errors)
+    lacking = check_shared_tasks(table.source, counted.datasets)
+    if lacking:
+        table = table.only(task=[dataset.name for dataset in counted.datasets if len(dataset.counts) == len(systems)])
+        counted = count_items(table, metric=metric, unit=unit, unscored=errors)
     noise, pair_scores = _noise(table, counted, systems, errors)
     planned = _planned(noise, planned_at.attempts, planned_at.runs, systems)
     if planned_at.units is not None and unit == AUTO and counted.unit != ITEM:
@@ -86,7 +91,7 @@ def power_of_table(
         design_effect=_design_effect(table, counted, systems, pair_scores, errors),
         scale=scale,
         attempts=plans,
-        notes=tuple(dict.fromkeys([*table.notes, *counted.notes, *_remarks(noise, systems)])),
+        notes=tuple(dict.fromkeys([*table.notes, *counted.notes, *lacking, *_remarks(noise, systems)])),
     )
 
 

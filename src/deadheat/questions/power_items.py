@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, TypeAlias
+from dataclasses import replace
+from typing import Annotated, TypeAlias, Unpack
 
 from deadheat.arguments import Argument
 from deadheat.items.options import ItemColumns, ItemSource
 from deadheat.questions import inputs
-from deadheat.questions.compare_items import Partial, Repeats
+from deadheat.questions.compare_items import Repeats
 from deadheat.questions.power import Difference, Runs, Size
 from deadheat.questions.score import AUTO
 from deadheat.results.data import Power
+from deadheat.study.ledger.ledger import LedgerEntry
 
 Attempts: TypeAlias = Annotated[int | None, Argument("planned attempts of each system at every item", metavar="K")]
 PairOfSystems: TypeAlias = Annotated[
@@ -34,13 +36,9 @@ def power_items(  # noqa: PLR0913 (the options of the command)
     alpha: inputs.Alpha = 0.05,
     target: inputs.Target = 0.8,
     seed: inputs.Seed = 0,
-    item: inputs.ItemColumn = "",
-    system: inputs.SystemColumn = "",
-    score: inputs.ScoreColumn = "",
-    run: inputs.RunColumn = "",
-    task: inputs.DatasetOption = "",
-    cluster: inputs.ClusterColumn = "",
-    partial: Partial = False,
+    ledger_entry: LedgerEntry | None = None,
+    partial: inputs.Partial = False,
+    **columns: Unpack[ItemColumns],
 ) -> Power:
     """Power of a set of items to show a difference between two systems, whose scores vary as those at hand do.
 
@@ -48,7 +46,7 @@ def power_items(  # noqa: PLR0913 (the options of the command)
 
     Parameters
     ----------
-    items, metric, unit, errors, repeats, item, system, score, run, task, cluster, partial
+    items, metric, unit, errors, repeats, ledger_entry, partial, columns
         As in `compare_items`.
     difference
         The true difference that should be shown, in points: 2 is two points of accuracy.
@@ -68,9 +66,11 @@ def power_items(  # noqa: PLR0913 (the options of the command)
     system shows it with a probability of 36.8%.>
     """
     from deadheat.items.sources import open_items
+    from deadheat.questions.item_ledger import record_items
     from deadheat.questions.item_power import PowerSettings, power_of_table
 
-    columns = ItemColumns(item=item, system=system, score=score, run=run, task=task, cluster=cluster)
     table = open_items(items, partial=partial, **columns)
     planned = PowerSettings(difference, units, attempts, runs, alpha, target, seed)
-    return power_of_table(table, planned, pair=pair, metric=metric, unit=unit, errors=errors, repeats=repeats)
+    result = power_of_table(table, planned, pair=pair, metric=metric, unit=unit, errors=errors, repeats=repeats)
+    recorded = record_items(ledger_entry, table.only(system=result.systems), [result.metric], f"unit {result.unit}")
+    return replace(result, notes=(*recorded.notes, *result.notes), evaluations=recorded.tallies)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import combinations, repeat
 from typing import Annotated, TypeAlias
@@ -31,9 +31,12 @@ from deadheat.ranking.pair_means import PairMean, selected_pairs
 from deadheat.ranking.selected_subsets import NamedSubset, named_subsets, rank_without_each
 from deadheat.ranking.selected_subsets import representative as find_representative
 from deadheat.ranking.subsets import (
+    MANY_SYSTEMS,
+    SAMPLES,
     Design,
     OnProgress,
     SubsetRanks,
+    default_samples,
     every_subset,
     free,
     metric_stability,
@@ -45,12 +48,11 @@ from deadheat.results.format import Scale, metric_label
 from deadheat.results.rank import CORRECTION, ExtremeRank, PairOrder, Ranking, SystemRanks
 from deadheat.results.verdict import Claim, Evidence, Verdict, judge, margin_of
 from deadheat.stats.checks import check_alpha
+from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.tables.matrix import ScoreSource, ScoreTable, TableOptions, open_scores
 from deadheat.text import pluralize
 
-SUBSET_SIZE, SAMPLES = 10, 1_000_000
-# With more systems than these, fewer subsets are the default: time grows with the square of the systems.
-MANY_SYSTEMS, FEWEST_SAMPLES = 200, 10_000
+SUBSET_SIZE = 10
 SOURCE = "data sets like these"
 Path = str | os.PathLike[str]
 
@@ -118,7 +120,8 @@ def rank(  # noqa: PLR0913 (the options of the command)
     dataset: DatasetColumn = "",
     score: ScoreColumn = "",
     missing: Missing = "refuse",
-    on_progress: Callable[[str], OnProgress] | None = None,
+    on_progress: OnProgress | None = None,
+    ledger_entry: LedgerEntry | None = None,
 ) -> Ranking:
     """What a ranking shows for data sets like these, and how it changes on subsets of them; higher scores are better.
 
@@ -128,7 +131,8 @@ def rank(  # noqa: PLR0913 (the options of the command)
     Parameters
     ----------
     scores
-        A file with a table of scores, or the scores of each system by data set.
+        A file with a table of scores, or the scores of each system by data set. Or scores of items, of which the mean
+        on every task is taken.
     metrics
         Compare how stable the ranking is by each of these metrics; an empty list means all metrics of the table.
     subset_size, samples
@@ -152,8 +156,9 @@ def rank(  # noqa: PLR0913 (the options of the command)
     system, dataset, score, missing
         Columns of the table, and what to do with data sets that lack a score: "refuse" or "drop".
     on_progress
-        Called with what is counted; what it returns is called now and then with how many of
-        them are done, and of how many.
+        Called now and then with what is counted, how many of them are done, and how many there are.
+    ledger_entry
+        Where to record the evaluation of items that are a test set; tables of scores are not recorded.
 
     Examples
     --------
@@ -165,7 +170,8 @@ def rank(  # noqa: PLR0913 (the options of the command)
     'not told apart'
     """
     options: TableOptions = {"system": system, "dataset": dataset, "score": score, "missing": missing}
-    scores = scores if isinstance(scores, ScoreTable | Mapping) else _of_items(scores, metric, missing)
+    scores, about_items = _of_items(scores, metric, missing, ledger_entry)
+    metric = "" if about_items is not None else metric
     tables = {} if metrics is None else _tables(scores, metrics, options)
     # Of several metrics, the ranking itself is by the first that is named; by LAS if all of them are compared.
     first = next((name for name in tables if not metrics and name.lower() == "las"), next(iter(tables), ""))
@@ -173,7 +179,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
     if len(table.systems) < 2:
         raise InputError(f"{pluralize(len(table.systems), 'system')}; expected at least two to rank")
     attributes = _attributes(attributes, table)
-    samples = _default_samples(len(table.systems)) if samples is None else samples
+    samples = default_samples(len(table.systems)) if samples is None else samples
     design = _design(table, subset_size, samples, attributes, stratify, one_per)
     if (exact or anomalies) and not design.uniform:
         problem = "exact results and anomalies are for all subsets of a size"
@@ -184,12 +190,10 @@ def rank(  # noqa: PLR0913 (the options of the command)
     examined = [_find_system(name, table.systems) for name in anomalies]
     named = _named_subsets(subsets, table, perfect)
     rng = np.random.default_rng(seed)
-    ranks = rank_over_subsets(
-        integers, design, samples=samples, rng=rng, on_progress=on_progress and on_progress("subsets")
-    )
+    ranks = rank_over_subsets(integers, design, samples=samples, rng=rng, on_progress=on_progress)
     order: list[int] = np.argsort(-integers.sums_S, kind="stable").tolist()
     pairs = _pairs(table, integers, ranks, order, exact=exact)
-    search = partial(extreme_ranks, time_limit=time_limit, on_progress=on_progress and on_progress("systems"))
+    search = partial(extreme_ranks, time_limit=time_limit, on_progress=on_progress)
     extremes = search(integers, design.size, sampled=ranks) if exact else None
     examine = partial(find_anomalies, ranks, integers, datasets=table.datasets, attributes=attributes, rng=rng)
     return Ranking(
@@ -216,7 +220,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
         else find_representative(integers, table.datasets, representative, rng=rng, time_limit=time_limit),
         metrics=tuple(metric_stability(name, integer_scores(other.scores_SD), ranks) for name, other in tables.items()),
         borda=borda_ranking(integers, table.systems, design, samples=samples, rng=np.random.default_rng([seed, 1])),
-        notes=_notes(table, integers, ranks, named, pairs),
+        notes=(*(about_items or ()), *_notes(table, integers, ranks, named, pairs)),
     )
 
 
@@ -270,17 +274,6 @@ def _design(
         return stratified(_labels(attributes, stratify), size)
     few = 1 <= size <= datasets and math.comb(datasets, size) <= samples
     return every_subset(datasets, size) if few else free(datasets, size)
-
-
-def _default_samples(systems: int) -> int:
-    """A million, but no more than take some seconds.
-
-    Examples
-    --------
-    >>> [_default_samples(systems) for systems in (26, 200, 1000, 5000)]
-    [1000000, 1000000, 40000, 10000]
-    """
-    return min(SAMPLES, max(FEWEST_SAMPLES, SAMPLES * MANY_SYSTEMS**2 // max(systems, 1) ** 2))
 
 
 def _labels(attributes: Attributes, name: str) -> tuple[str, ...]:
@@ -355,13 +348,20 @@ def _named_subsets(
     return named_subsets(table.scores_SD, table.systems, table.datasets, subsets, perfect=perfect)
 
 
-def _of_items(scores: ScoreSource, metric: str, missing: str) -> ScoreSource:
-    """Mean scores of systems on tasks, where the source has scores of items."""
+def _of_items(
+    scores: ScoreSource, metric: str, missing: str, entry: LedgerEntry | None
+) -> tuple[ScoreSource, list[str] | None]:
+    """Mean scores of systems on tasks and notes on them, where the source has scores of items; else None for notes."""
     from deadheat.items.table import ItemTable
+    from deadheat.questions.item_ledger import record_items
     from deadheat.questions.item_means import mean_scores, open_source
 
     source = open_source(scores)
-    return mean_scores(source, metric, missing=missing) if isinstance(source, ItemTable) else source
+    if not isinstance(source, ItemTable):
+        return source, None
+    table, notes = mean_scores(source, metric, missing=missing)
+    recorded = record_items(entry, source, [table.metric], "rank")
+    return table, [*recorded.notes, *notes]
 
 
 def _tables(scores: ScoreSource, metrics: Sequence[str], options: TableOptions) -> dict[str, ScoreTable]:

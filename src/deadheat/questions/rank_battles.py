@@ -11,6 +11,7 @@ import polars as pl
 
 from deadheat.arguments import Argument
 from deadheat.errors import InputError
+from deadheat.items.columns import BATTLES, named
 from deadheat.questions import inputs
 from deadheat.questions.joint import PairEstimates, corrected_pairs, joint_verdict, tied_systems
 from deadheat.results.battles import ELO, BattleRanking, PairBattles, SystemStrength
@@ -21,7 +22,6 @@ from deadheat.stats.paired import CLUSTERED_T
 from deadheat.tables.table import Path, Table, read_table
 from deadheat.text import join_names, pluralize
 
-FIRST, SECOND, WINNER = ("model_a", "system_a"), ("model_b", "system_b"), ("winner", "preference")
 CLUSTERS = ("prompt_id", "question_id", "item_id", "prompt", "question", "item")
 OUTCOMES: Mapping[str, float] = {
     "model_a": 1.0, "system_a": 1.0, "a": 1.0, "model_b": 0.0, "system_b": 0.0, "b": 0.0,
@@ -32,11 +32,6 @@ Cluster: TypeAlias = Annotated[
     str,
     Argument("column of what battles share, such as a prompt or a judge (default: by its name)", metavar="COLUMN"),
 ]
-
-
-def is_battles(table: Table) -> bool:
-    """Whether a table has the columns of battles."""
-    return all(_column(table, names) for names in (FIRST, SECOND, WINNER))
 
 
 def rank_battles(
@@ -97,8 +92,8 @@ def rank_battles(
 
 def _battles(table: Table, cluster: str) -> tuple[Battles, str]:
     """The battles of a table, and what clusters are called."""
-    columns = [_column(table, names) for names in (FIRST, SECOND, WINNER)]
-    for name, names in zip(columns, (FIRST, SECOND, WINNER), strict=True):
+    columns = [named(table, names) for names in BATTLES]
+    for name, names in zip(columns, BATTLES, strict=True):
         if not name:
             raise InputError(f"{table.path}: no column {names[0]}; expected model_a, model_b and winner")
     sides = [table.names(name, "system") for name in columns[:2]]
@@ -108,7 +103,7 @@ def _battles(table: Table, cluster: str) -> tuple[Battles, str]:
         raise InputError(f"{table.location(row)}: {sides[0][row]} against itself; expected two systems")
     systems = pl.concat([side.alias("system") for side in sides]).unique(maintain_order=True)
     codes = [side.cast(pl.Enum(systems)).to_physical().to_numpy().astype(np.int64) for side in sides]
-    column = table.column(cluster) if cluster else _column(table, CLUSTERS)
+    column = table.column(cluster) if cluster else named(table, CLUSTERS)
     cluster_N = np.arange(len(codes[0]))
     if column:
         values = table.names(column, column)
@@ -174,9 +169,3 @@ def _met(battles: Battles, a: int, b: int, expected: float) -> PairBattles:
     own = np.concatenate([straight, turned])
     wins, ties, losses = (int(np.count_nonzero(own == value)) for value in (1.0, 0.5, 0.0))
     return PairBattles(battles.systems[a], battles.systems[b], wins, ties, losses, expected)
-
-
-def _column(table: Table, names: Sequence[str]) -> str:
-    """The first column of these names, in any case; "" if there is none."""
-    plain = {name.lower().replace(" ", "_").replace("-", "_"): name for name in reversed(table.frame.columns)}
-    return next((plain[name] for name in names if name in plain), "")

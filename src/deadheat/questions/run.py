@@ -16,15 +16,23 @@ from deadheat.errors import InputError
 from deadheat.questions.search import search_result
 from deadheat.questions.study import scores_of, study_result
 from deadheat.results.study import FailedCell, StudyResult, TestSet
+from deadheat.study.cluster.engine import ENGINES, MakeExecutor, engine_of
 from deadheat.study.engine import running
 from deadheat.study.engine.estimate import RemainingWork
 from deadheat.study.engine.executor import Executor, cores
 from deadheat.study.engine.progress import Progress
+from deadheat.study.engine.rescoring import (
+    IN_PROCESS,
+    RescoringTask,
+    describe,
+    rescore_cells,
+    rescoring_tasks,
+)
 from deadheat.study.engine.running import Callbacks, RunSummary
 from deadheat.study.engine.seed_checks import cells_to_repeat, repeat_cells, unequal_repetitions
 from deadheat.study.engine.training import CellResult
 from deadheat.study.ledger.ledger import LedgerEntry
-from deadheat.study.plan.cells import DONE, Cell, Outcome
+from deadheat.study.plan.cells import DONE, FAILED, Cell, Outcome
 from deadheat.study.plan.changed_code import changed_code, kept_code
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import pending_cells, run_search, searches_of, tested_cells
@@ -37,7 +45,13 @@ StorePath: TypeAlias = Annotated[
     str | os.PathLike[str] | None,
     Argument("file for the results (default: STUDY.sqlite beside the study file)", metavar="FILE", parse=Path),
 ]
-MakeExecutor = Callable[[Plan, Path], Executor[Cell, CellResult]]  # from a plan and the path of its store
+Engine: TypeAlias = Annotated[
+    str | None, Argument("where cells run (default: as the study file says, or local)", choices=ENGINES)
+]
+Address: TypeAlias = Annotated[
+    str | None,
+    Argument("Ray cluster: HOST:PORT, ray://HOST:PORT, or auto, that of this machine (default)", metavar="ADDRESS"),
+]
 OpenExecutor = Callable[[], Executor[Cell, CellResult]]  # the one of a run, which is started when it is first needed
 
 
@@ -61,6 +75,8 @@ def run(  # noqa: PLR0913 - options of the command
     store: StorePath = None,
     retry_failed: Annotated[bool, Argument("run failed cells again")] = False,
     keep_old: Annotated[bool, Argument("keep the cells that were run before a user's code changed")] = False,
+    engine: Engine = None,
+    address: Address = None,
     ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
     on_message: Callable[[str], None] | None = None,
@@ -79,6 +95,10 @@ def run(  # noqa: PLR0913 - options of the command
         Run failed cells once more.
     keep_old
         Where a user's code has changed, count the cells that were run before the change, instead of running them again.
+    engine
+        `local` for this machine, `ray` for a cluster; by default what the study file says.
+    address
+        The Ray cluster: `HOST:PORT`, `ray://HOST:PORT`, or `auto` for that of this machine.
     ledger_entry
         Where evaluations at test sets are recorded, and why they are taken.
     quiet
@@ -86,14 +106,17 @@ def run(  # noqa: PLR0913 - options of the command
     on_message
         Called with messages that a person should see before the end.
     """
+    plan = Plan.of(Path(study), overrides)
+    path = Path(store) if store is not None else plan.store_path
     return run_plan(
-        Plan.of(Path(study), overrides),
-        Path(store) if store is not None else None,
+        plan,
+        path,
         retry_failed=retry_failed,
         keep_old=keep_old,
         ledger_entry=ledger_entry,
         quiet=quiet,
         on_message=on_message,
+        executor=engine_of(plan, path, engine=engine, address=address, on_message=on_message),
     )
 
 
@@ -106,9 +129,9 @@ def run_plan(  # noqa: PLR0913 - options of the command
     ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
     on_message: Callable[[str], None] | None = None,
-    executor: MakeExecutor = running.local_executor,
+    executor: MakeExecutor | None = None,
 ) -> StudyRun:
-    """Run a plan; see `run`. By default cells run in processes of this machine."""
+    """Run a plan; see `run`. By default cells run on the engine of the study file."""
     path = path or plan.store_path
     exists = path.exists()
     if exists:
@@ -117,6 +140,7 @@ def run_plan(  # noqa: PLR0913 - options of the command
         if on_message is not None:
             for message in messages:
                 on_message(message)
+    executor = executor or engine_of(plan, path, on_message=on_message)
     searches = searches_of(plan)
     if ledger_entry is not None and not exists:  # a study that is refused leaves no store behind
         running.check_budgets(plan, _left(plan, None), ledger_entry)
@@ -177,7 +201,7 @@ def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor, *, quie
     new = [key for key, status in tally.statuses.items() if status == DONE]
     if cells := cells_to_repeat(plan, tally.store, new, known):
         executor, hashes = open_executor(), tally.store.prediction_hashes()
-        work = remaining_work(plan, tally.store, cells)
+        work = remaining_work(plan, tally.store, cells, executor.workers)
         with Progress(work, plan.label_of, done="trained again", quiet=quiet) as progress:
             known |= repeat_cells(executor, cells, hashes, progress)
     return known
@@ -190,12 +214,16 @@ class _Tally:
     store: Store
     statuses: dict[str, str | None]  # by key; None if it was not run
     notes: dict[str, None] = field(default_factory=dict)
+    rescored: set[str] = field(default_factory=set)
+    unscored: set[str] = field(default_factory=set)  # by a metric that failed
 
     def summary(self) -> RunSummary:
         ran, done = Counter(self.statuses.values()), self.store.done()
-        stored = sum(status is None and key in done for key, status in self.statuses.items())
+        present = {key for key, status in self.statuses.items() if status is None and key in done}
+        rescored = len(present & self.rescored)
         failed = ran.total() - ran[None] - ran[DONE]
-        return RunSummary(stored, ran[DONE], failed, ran[None] - stored, tuple(self.notes))
+        counts = (len(present) - rescored, ran[DONE], failed, ran[None] - len(present))
+        return RunSummary(*counts, tuple(self.notes), rescored)
 
 
 def with_earlier_code(plan: Plan, store: Store, *, keep_old: bool) -> tuple[Plan, list[str]]:
@@ -222,20 +250,15 @@ def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) 
     return cells, finals
 
 
-def remaining_work(plan: Plan, store: Store, cells: Sequence[Cell]) -> RemainingWork:
+def remaining_work(plan: Plan, store: Store, cells: Sequence[Cell], workers: int = 0) -> RemainingWork:
     """Cells of a plan that are left to run, and the time that they need by that of others in the store."""
-    return RemainingWork.after(store, cells, workers=plan.study.engine.workers or cores())
+    return RemainingWork.after(store, cells, workers=workers or plan.study.engine.workers or cores())
 
 
 def _left(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> Iterator[Cell]:
     """The cells that are left to run, computed when the first is needed."""
     for cells in left_to_run(plan, store, retry_failed=retry_failed):
         yield from cells
-
-
-def describe(plan: Plan, cell: Cell) -> str:
-    """A cell in words."""
-    return f"{plan.label_of(cell.system)} on split {cell.number} of {cell.corpus}, seed {cell.seed}"
 
 
 def _failed(plan: Plan, cell: Cell, status: str, error: str) -> FailedCell:
@@ -253,14 +276,22 @@ def _run(
     retry_failed: bool = False,
     again: Sequence[Cell] = (),
 ) -> None:
-    """Run the cells that are missing, and some again."""
+    """Run the cells that are missing, and some again; those that lack scores only are scored, and not trained."""
     store = tally.store
     missing = running.missing_cells(plan, store, retry_failed=retry_failed)
-    if not missing and not again:
+    if not tally.unscored.isdisjoint(cell.key for cell in missing):
+        missing = [cell for cell in missing if cell.key not in tally.unscored]
+    if tasks := rescoring_tasks(plan, store, missing):
+        if ledger_entry is not None:
+            rescored = {task.cell.key: task.cell for task in tasks}
+            running.check_budgets(plan, [rescored.get(cell.key, cell) for cell in missing], ledger_entry)
+        missing = _rescore(plan, tasks, missing, tally, ledger_entry, quiet=quiet)
+    cells = list(dict.fromkeys([*missing, *again]))
+    if not cells:
         return
     executor = open_executor()
-    work = remaining_work(plan, store, [*missing, *again])
-    stored = running.summary_before(plan, store, [*missing, *again]).stored
+    work = remaining_work(plan, store, cells, executor.workers)
+    stored = running.summary_before(plan, store, cells).stored
     with Progress(work, plan.label_of, stored=stored, quiet=quiet) as progress:
 
         def finished(outcome: Outcome) -> None:
@@ -273,7 +304,28 @@ def _run(
             executor=executor,
             ledger_entry=ledger_entry,
             retry_failed=retry_failed,
-            again=again,
+            cells=cells,
             callbacks=Callbacks(finished, lambda: progress.tick(executor.active)),
         )
         tally.notes |= dict.fromkeys(summary.notes)
+
+
+def _rescore(
+    plan: Plan,
+    tasks: Sequence[RescoringTask],
+    missing: Sequence[Cell],
+    tally: _Tally,
+    ledger_entry: LedgerEntry | None,
+    *,
+    quiet: bool,
+) -> list[Cell]:
+    """Score stored predictions, always on this machine; returns the cells that have to be trained."""
+    work = RemainingWork([task.cell for task in tasks], workers=plan.study.engine.workers or cores())
+    with Progress(work, plan.label_of, done="scored", quiet=quiet or len(tasks) <= IN_PROCESS) as progress:
+        callbacks = Callbacks(progress.finished, progress.tick)
+        summary = rescore_cells(plan, tally.store, tasks, ledger_entry=ledger_entry, callbacks=callbacks)
+    tally.rescored |= summary.scored
+    tally.unscored |= summary.failed.keys()
+    tally.statuses |= dict.fromkeys(summary.failed, FAILED)
+    tally.notes |= dict.fromkeys(summary.notes)
+    return [cell for cell in missing if cell.key not in summary.scored and cell.key not in summary.failed]

@@ -144,11 +144,12 @@ def score(  # noqa: PLR0913 (the options of the command)
     files = inputs.sources_of(predictions)
     intervals = IntervalSettings(interval, level, resamples, seed)
     if item or cluster or any(is_item_source(source, [*columns, gold_column]) for source in (gold, *files)):
-        from deadheat.questions.score_items import score_predictions
+        from deadheat.questions.score_items import ItemScoring, score_predictions
 
-        refuse_for_items(by=by, train=train, align=align != "text")
+        refuse_for_items(by=by, train=train, align=align != "text", **reading_given(reading))
         columns_of: LabelColumns = {"item": item, "cluster": cluster, "gold_column": gold_column, "predicted": columns}
-        return score_predictions(gold, files, columns_of, names, unit=unit, errors=errors, intervals=intervals)
+        options = ItemScoring(unit, errors, intervals, ledger_entry)
+        return score_predictions(gold, files, columns_of, names, options)
     if unit not in inputs.UNITS:
         raise NameUnknown("unit", unit, inputs.UNITS)
     if columns or gold_column:
@@ -193,6 +194,11 @@ def refuse_for_items(**options: object) -> None:
     for name, value in options.items():
         if value:
             raise InputError(f"--{name} with labels of items; expected none")
+
+
+def reading_given(reading: ReadingOptions) -> dict[str, object]:
+    """Options of reading corpora that are not as by default."""
+    return {name: value for name, value in reading.items() if value not in (None, "auto", (), [], set())}
 
 
 def default_metrics(pair: Pair, by: str = "") -> list[str]:

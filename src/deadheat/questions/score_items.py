@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,9 +18,21 @@ from deadheat.metrics import Metric
 from deadheat.metrics.metric import Values
 from deadheat.questions import inputs
 from deadheat.questions.item_counts import CountedItems, count_items, select_metric
+from deadheat.questions.item_ledger import record_items
 from deadheat.questions.score import Group, IntervalSettings, group_scores, score_of
 from deadheat.results.score import Score, Scores, ScoreSettings
 from deadheat.stats.estimates import RunScores
+from deadheat.study.ledger.ledger import LedgerEntry
+
+
+@dataclass(frozen=True, slots=True)
+class ItemScoring:
+    """How items are scored, and where the evaluation of a test set is recorded."""
+
+    unit: str
+    errors: str
+    intervals: IntervalSettings
+    ledger_entry: LedgerEntry | None = None
 
 
 def score_predictions(
@@ -28,10 +40,7 @@ def score_predictions(
     files: Sequence[Any],
     columns: LabelColumns,
     metrics: Sequence[str],
-    *,
-    unit: str,
-    errors: str,
-    intervals: IntervalSettings,
+    options: ItemScoring,
 ) -> Scores:
     """Score predictions about items; without their files, they are columns of those of gold."""
     sources = files or inputs.sources_of(gold)
@@ -39,26 +48,27 @@ def score_predictions(
         os.fspath(file) if isinstance(file, str | os.PathLike) else f"{at}": file for at, file in enumerate(sources, 1)
     }
     table = open_predictions(gold if files else None, systems, **columns)
-    return score_items(table, metrics, unit=unit, errors=errors, intervals=intervals)
+    return score_items(table, metrics, options)
 
 
-def score_items(
-    table: ItemTable, metrics: Sequence[str], *, unit: str, errors: str, intervals: IntervalSettings
-) -> Scores:
+def score_items(table: ItemTable, metrics: Sequence[str], options: ItemScoring) -> Scores:
     """Score every system on the items that it has, by all metrics of the table or those that are named."""
     names = [select_metric(table, name)[0].name for name in metrics] or table.metric_names
+    intervals = options.intervals
     rows, notes, units = list[Score](), [*table.notes], list[str]()
     for system in table.systems:
         of_system = table.only(system=[system])
         for name in names:
-            counted = count_items(of_system, metric=name, unit=unit, unscored=errors)
+            counted = count_items(of_system, metric=name, unit=options.unit, unscored=options.errors)
             rows.append(_score(system, counted, intervals))
             notes += counted.notes
             units.append(counted.unit)
     items = table.frame["item"].n_unique()
     sampling = ("", units[0], intervals.method, intervals.level, intervals.resamples, intervals.seed)
     settings = ScoreSettings(tuple(names), 0, 0, *sampling, items=items)
-    return Scores(tuple(rows), settings, notes=tuple(dict.fromkeys(notes)))
+    result = Scores(tuple(rows), settings)
+    recorded = record_items(options.ledger_entry, table, names, result.signature)
+    return replace(result, notes=tuple(dict.fromkeys([*recorded.notes, *notes])), evaluations=recorded.tallies)
 
 
 def _score(system: str, counted: CountedItems, intervals: IntervalSettings) -> Score:

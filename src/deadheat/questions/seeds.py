@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, TypeAlias
 
@@ -11,8 +11,12 @@ import numpy as np
 
 from deadheat.arguments import Argument
 from deadheat.errors import InputError
+from deadheat.items.options import RUNS, ItemSource
+from deadheat.items.table import ItemTable
 from deadheat.questions import inputs
 from deadheat.questions.contrast import setting_columns
+from deadheat.questions.item_ledger import record_items
+from deadheat.questions.item_runs import TASK, open_item_runs, runs_of_items
 from deadheat.ranking.aso_rates import aso_false_alarms
 from deadheat.ranking.contrasts import Codes, configuration_keys
 from deadheat.ranking.seed_power import fixed_freedom
@@ -23,9 +27,10 @@ from deadheat.results.verdict import Claim, Evidence, Verdict, margin_of
 from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import summary
+from deadheat.study.ledger.ledger import LedgerEntry, RecordedEvaluations
 from deadheat.tables.matrix import is_in_range, mixed_scales, range_expected
 from deadheat.tables.repeats import check_repeats
-from deadheat.tables.table import SYSTEMS, Path, Runs, open_runs
+from deadheat.tables.table import SYSTEMS, Path, Runs
 from deadheat.text import pluralize
 
 MAX_SYSTEMS = 100  # 4,950 pairs
@@ -44,9 +49,9 @@ Difference: TypeAlias = Annotated[
 
 
 def seeds(  # noqa: PLR0913 (the options of the command)
-    runs: Path | Runs,
+    runs: Path | Runs | ItemSource,
     *,
-    score: inputs.ScoreColumn,
+    score: inputs.ScoreColumn = "",
     system: inputs.SystemColumn = "",
     dev: inputs.DevColumn = "",
     by: inputs.ByColumn = "",
@@ -60,7 +65,8 @@ def seeds(  # noqa: PLR0913 (the options of the command)
     margin: inputs.Margin = None,
     resamples: inputs.Resamples = 1000,
     seed: inputs.Seed = 0,
-    metric: str = "",
+    metric: inputs.MetricName = "",
+    ledger_entry: LedgerEntry | None = None,
 ) -> Seeds:
     """Compare systems by their scores over seeds, on one test set.
 
@@ -71,7 +77,8 @@ def seeds(  # noqa: PLR0913 (the options of the command)
     Parameters
     ----------
     runs
-        A table with one row per run: a file, or what `read_runs` returns.
+        A table with one row per run: a file, or what `read_runs` returns. Or scores of items by several runs, in a
+        table or logs: the score of a run is its mean over the items, and over tasks unless `by` is `task`.
     score, system, dev
         The columns of (test) scores, where higher is better, of systems, and of development scores. Without `system`
         the column is found by its name; if there is none, all runs are one system.
@@ -89,7 +96,9 @@ def seeds(  # noqa: PLR0913 (the options of the command)
     margin
         Differences up to this many points count as equal; by default 0.5 for percentages, and none for other scores.
     metric
-        What the scores are; by default the name of their column.
+        What the scores are; by default the name of their column. Of items, one of their metrics.
+    ledger_entry
+        Where to record the evaluation of items that are a test set; tables of runs are not recorded.
     """
     check_alpha(alpha)
     correct([], correction)
@@ -98,7 +107,17 @@ def seeds(  # noqa: PLR0913 (the options of the command)
     ignore, settings = tuple(ignore), tuple(settings)
     if resamples < 2:
         raise InputError(f"{resamples} resamples; expected at least 2")
-    table = open_runs(runs).where(where)
+    opened = open_item_runs(runs)
+    recorded = RecordedEvaluations()
+    if isinstance(opened, ItemTable):
+        _refuse_for_items(opened, by, where=where, dev=dev, settings=settings)
+        means = runs_of_items(opened, metric, by_task=bool(by))
+        recorded = record_items(ledger_entry, replace(opened, repeats=RUNS), [means.metric], f"seeds {by}")
+        opened, score, system, metric = means.runs, "score", "system", means.metric
+        recorded, ignore = replace(recorded, notes=(*recorded.notes, *means.notes)), ("task",)
+    table = opened.where(where)
+    if not score:
+        raise InputError(f"{table.path}: no column of scores; expected --score to name it")
     score, dev, by = map(table.optional, (score, dev, by))
     named, system = bool(system), table.find(system, SYSTEMS, what="systems", option="--system")
     system = "" if not named and system in (score, dev, by) else system
@@ -138,8 +157,17 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         scale,
         dev_scale,
         metric or score,
-        notes=(*notes, *(note for block in blocks for note in _notes(block))),
+        notes=(*recorded.notes, *notes, *(note for block in blocks for note in _notes(block))),
     )
+
+
+def _refuse_for_items(table: ItemTable, by: str, **options: object) -> None:
+    """Refuse what is for tables of runs."""
+    given = next((name.replace("settings", "setting") for name, value in options.items() if value), "")
+    if by not in ("", TASK):
+        raise InputError(f"{table.source}: --by {by} with scores of items; expected --by {TASK}, or none")
+    if given:
+        raise InputError(f"{table.source}: --{given} with scores of items; expected it with a table of runs only")
 
 
 def _claims(block: SeedBlock, alpha: float, metric: str, scale: Scale, margin: float) -> Iterator[Claim]:

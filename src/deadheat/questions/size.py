@@ -25,7 +25,7 @@ from deadheat.metrics import METRICS
 from deadheat.questions import inputs
 from deadheat.questions.counting import count_runs
 from deadheat.questions.designs import AnyPath, Prediction, by_dataset, missing_combinations, read_sets_table
-from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings, check_systems, ranked_names
+from deadheat.ranking.size_samples import ITEM, ITEM_SIZES, SIZES, CountedSet, SizeSettings, check_systems, ranked_names
 from deadheat.ranking.sizes import SetSizes, cross_curves, size_curves
 from deadheat.results.format import Scale
 from deadheat.results.rank import SizeStudy
@@ -45,7 +45,7 @@ BROKEN = (ValueError, EOFError, OSError, RuntimeError, NotImplementedError, zipf
 EXPECTED = f"expected a file that deadheat size --save wrote ({SUFFIX})"
 PART_OF_THE_WHOLE = (
     "a sample is part of the whole test set, so tau approaches 1 as it grows, whatever the data; "
-    "--against rest ranks on the sentences outside the sample instead"
+    "--against rest ranks on the {} outside the sample instead"
 )
 MATCHED_RUNS = (
     "runs are matched across test sets by their order, which means something only if the same trained systems were run "
@@ -69,6 +69,8 @@ class TestSet:
     def record(self, entry: LedgerEntry | None, settings: str) -> list[RecordedEvaluations]:
         """Record an evaluation of every run in the ledger, if the gold file is a test set."""
         metric = self.counted.metric.name
+        if entry is None:
+            return []
         if self.golds:
             return [inputs.record(entry, gold, runs, [metric], settings) for gold, runs in self.golds]
         runs = zip(self.counted.systems, self.predictions, strict=True)
@@ -177,6 +179,11 @@ def size_of_counts(
     return study_sizes(test_sets, settings, ledger_entry=ledger_entry)
 
 
+def study_test_sets(sets: Sequence[CountedSet], settings: SizeSettings) -> SizeStudy:
+    """Compute the curves of test sets that were counted elsewhere."""
+    return study_sizes([TestSet(counted) for counted in sets], settings)
+
+
 def study_sizes(
     test_sets: Sequence[TestSet],
     settings: SizeSettings | None = None,
@@ -230,16 +237,17 @@ def _between(sets: Sequence[SetSizes]) -> tuple[tuple[float, ...], ...]:
 
 def _notes(sets: Sequence[SetSizes], settings: SizeSettings) -> Iterator[str]:
     if settings.against != "rest":
-        yield PART_OF_THE_WHOLE
+        yield PART_OF_THE_WHOLE.format("items" if all(test_set.unit == ITEM for test_set in sets) else "sentences")
     if settings.cross and settings.runs == "separate":
         yield MATCHED_RUNS
     for test_set in sets:
         name, sizes = test_set.name, {point.words for point in test_set.curves[0].samples}
         beyond = ", ".join(f"{words:,}" for words in settings.sizes if words not in sizes)
+        measures = "items" if test_set.unit == ITEM else "words"
         if beyond and settings.against == "rest":
-            yield f"{name}: {beyond} words left out, because the rest would be smaller than the sample"
-        elif beyond and settings.sizes != SIZES:
-            yield f"{name}: {beyond} words are shown as all, because there are only {test_set.words:,}"
+            yield f"{name}: {beyond} {measures} left out, because the rest would be smaller than the sample"
+        elif beyond and settings.sizes not in (SIZES, ITEM_SIZES):
+            yield f"{name}: {beyond} {measures} are shown as all, because there are only {test_set.words:,}"
         if len({row.score for row in test_set.systems}) == 1:
             yield f"{name}: all systems have the same score, so there is no ranking to agree with"
         if test_set.unit == "block":

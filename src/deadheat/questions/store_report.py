@@ -190,6 +190,7 @@ def read_study(store: Store) -> StoredStudy:
     runs = pl.concat([runs, searches])
     records = [store.provenance(key) for key in runs["key"]] if notes else store.provenances()
     provenance = [_provenance(record) for at, record in enumerate(records) if record not in records[:at]]
+    provenance = [item for at, item in enumerate(provenance) if item not in provenance[:at]]  # they show less
     result = replace(result, runs=run_overview(runs), provenance=tuple(provenance))
     return StoredStudy(result, scores, runs, tuple(notes))
 

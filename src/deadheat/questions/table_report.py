@@ -178,15 +178,15 @@ class ScoreSelection:
         return table
 
 
-def table_report(path: str | os.PathLike[str], *, metric: str = "", content: bytes | None = None) -> SourceReport:
+def table_report(source: str | os.PathLike[str] | Table, *, name: str = "", metric: str = "") -> SourceReport:
     """Read a table of scores; rows that agree in system, data set and metric are runs.
 
     Long tables have a column of systems and one of scores, and perhaps of data sets and of metrics. Wide tables have
     data sets in the first column and systems in the others. Where there are columns `part`, `split` and `number`, as in
     what `deadheat export` writes, test is taken before dev, and the standard split before others. Of several metrics
-    the first is taken by default. A stream has been read before, and its `content` is given.
+    the first is taken by default.
     """
-    table = read_table(path, content)
+    table = read_table(source)
     system, score = table.find("", SYSTEMS, what="systems"), table.find("", SCORES, what="scores")
     if system and not score and metric.lower() in [name.lower() for name in table.frame.columns]:
         score = table.column(metric)
@@ -212,7 +212,8 @@ def table_report(path: str | os.PathLike[str], *, metric: str = "", content: byt
     summary = replace(_summary(selection), notes=tuple(note for note in scales if note not in said))
     ranking = tuple(note for result in answers.results if isinstance(result, Ranking) for note in result.notes)
     everything = tuple(dict.fromkeys((*warnings, *scales, *ranking)))
-    return SourceReport(Path(path).stem, (summary,), (*notes, *warnings), warnings=everything) + answers
+    name = name or Path(table.path).stem
+    return SourceReport(name, (summary,), (*notes, *warnings), warnings=everything) + answers
 
 
 def _scale_notes(selection: ScoreSelection) -> tuple[str, ...]:

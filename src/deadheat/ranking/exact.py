@@ -175,7 +175,7 @@ def extreme_ranks(
                 worst = Extreme(high, max(high, worst.bound), sampled.subset_with_rank(system, high))
         extremes.append((best, worst))
         if on_progress is not None:
-            on_progress(system + 1, scores.systems)
+            on_progress("systems", system + 1, scores.systems)
     return extremes
 
 

@@ -23,10 +23,12 @@ from deadheat.stats.checks import Values, check_number
 from deadheat.text import pluralize
 
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)  # those of van der Goot et al. (2024)
+ITEM_SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 STRATEGIES = SAMPLING_METHODS
 AGAINST = ("all", "rest")
 RUNS = ("average", "separate")
 EXPECTED_SIZES = "increasing numbers of words, such as 100,200,500, and optionally all at the end"
+ITEM = "item"  # a unit whose scores need not be counts
 BLOCK = 1 << 22  # weights per block, which limits memory
 DECIMALS = 12  # mean scores that agree to this many decimals are ties; the order of addition changes the sixteenth
 
@@ -104,7 +106,8 @@ class CountedSet:
             raise InputError(f"{where}: counts of shape {counts.shape}; expected {shape}")
         if not len(self.lengths_N) or int(self.lengths_N.min()) < 1:
             raise InputError(f"{where}: a unit without words, or no unit; expected at least one word in each")
-        if not np.issubdtype(counts.dtype, np.integer) or int(counts.min()) < 0:
+        integers = np.issubdtype(counts.dtype, np.integer) and int(counts.min()) >= 0
+        if not (integers or (self.unit == ITEM and np.isfinite(counts).all())):
             raise InputError(f"{where}: counts of type {counts.dtype}, or negative; expected integers from 0 on")
         undefined = np.flatnonzero(~np.isfinite(self.metric.value(counts.sum(axis=1))))
         if len(undefined):
@@ -115,12 +118,17 @@ class CountedSet:
     def words(self) -> int:
         return int(self.lengths_N.sum())
 
+    @property
+    def measures(self) -> str:
+        """What sizes are counted in."""
+        return "items" if self.unit == ITEM else "words"
+
     def sizes(self, settings: SizeSettings) -> list[int]:
         """Sizes sampled here: below all words, or at most half of them against the rest; last, if wanted, all words."""
         most = self.words // 2 if settings.against == "rest" else self.words - 1
         sizes = [size for size in settings.sizes if size <= most]
         if not sizes:
-            problem = f"all sizes are larger than {most:,} words"
+            problem = f"all sizes are larger than {most:,} {self.measures}"
             raise InputError(f"{self.name or 'counts'}: {problem}; there are {self.words:,}, expected a smaller size")
         beyond = settings.whole or settings.sizes[-1] >= self.words
         return [*sizes, self.words] if settings.against == "all" and beyond else sizes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from deadheat.reporting import model
 from deadheat.reporting.model import Block, Cell, Table, brief, cell_text
@@ -13,8 +13,8 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$@])")
 _LINE_START = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)")
 
 
-def markdown(blocks: Iterable[Block]) -> str:
-    r"""Blocks below each other.
+def markdown(blocks: Iterable[Block], *, notes: Sequence[str] = ()) -> str:
+    r"""Blocks below each other, with notes as a list before the signature.
 
     Examples
     --------
@@ -25,7 +25,12 @@ def markdown(blocks: Iterable[Block]) -> str:
     | :--- | ---: |
     | a\_1 | 89.19 |
     """
-    return "\n\n".join(filter(None, map(_block, brief(blocks))))
+    shown = brief(blocks)
+    texts = list(filter(None, map(_block, shown)))
+    if notes:
+        end = len(texts) - isinstance(shown[-1], model.Signature) if shown else 0
+        texts.insert(end, "\n".join(f"- {escape(note)}" for note in notes))
+    return "\n\n".join(texts)
 
 
 def escape(text: str) -> str:

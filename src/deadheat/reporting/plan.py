@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from deadheat.reporting import model as m
 from deadheat.results.format import COUNT, DURATION, NAME
 from deadheat.study.plan.plan import Plan
 from deadheat.study.plan.protocols import PROTOCOLS
 from deadheat.study.search.search import BOTH, TUNE, Search, searches_of
+from deadheat.text import join_names
+
+
+@dataclass(frozen=True, slots=True)
+class WorkLeft:
+    """How many cells a run would train, and how many it would score from stored predictions only."""
+
+    cells: int
+    to_run: int
+    stored: int
+    to_score: int = 0
+    metrics: tuple[str, ...] = ()  # that these lack
+
+    def summary(self) -> m.Text:
+        text = m.text("{}: {} to run", m.count(self.cells, "cell"), self.to_run)
+        if self.to_score:
+            text += m.text(", {} to score by {}", self.to_score, join_names(self.metrics))
+        return text + (m.text(", {} in the store", self.stored) if self.stored else "")
 
 
 def plan_view(
-    plan: Plan, *, missing: int, finals: int, evaluations: int, test_sets: int, seconds: float | None
+    plan: Plan, work: WorkLeft, *, finals: int, evaluations: int, test_sets: int, seconds: float | None
 ) -> Iterator[m.Block]:
     """Corpora, splits, systems with their seeds, cells, evaluations of test sets, and the time that it may take.
 
@@ -33,12 +52,9 @@ def plan_view(
     systems = [(plan.labels[name], name, ", ".join(map(str, seeds))) for name, seeds in plan.systems.items()]
     if systems:
         yield m.Table(m.columns(NAME, "system", "name", "seeds"), systems, labels=3)
-    searches = searches_of(plan)
-    for search in searches:
+    for search in searches_of(plan):
         yield m.Paragraph(search_plan(search))
-    cells = len(plan.cells) + sum(len(search.first_cells()) for search in searches)
-    summary = m.text("{}: {} to run", m.count(cells, "cell"), missing)
-    summary += m.text(", {} in the store", cells - missing) if cells > missing else ""
+    summary = work.summary()
     summary += m.text("; then at most {}", m.count(finals, "final network")) if finals else ""
     if evaluations:
         summary += m.text("; {} of {}", m.count(evaluations, "evaluation"), m.count(test_sets, "test set"))

@@ -6,12 +6,11 @@ import json
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from deadheat.arguments import Argument
 from deadheat.charts.chart import Figure as Drawing
@@ -112,6 +111,7 @@ def report(
     title: Annotated[str, Argument("title of the page (default: the names of the sources)", metavar="TEXT")] = "",
     ledger: Ledger | None = None,
     metric: ReportedMetric = "",
+    items: Mapping[str, Any] | None = None,
     sentences: bool = True,
     anonymous: Annotated[bool, Argument("leave out machines, users and folders, for a blind review")] = False,
 ) -> Report:
@@ -128,6 +128,8 @@ def report(
         Where evaluations of test sets were recorded, and which test sets are sealed: their sentences are never shown.
     metric
         Which of several, in tables of scores; the first by default.
+    items
+        How to read scores of items: columns of tables, and `partial`, as in `deadheat.compare_items`.
     sentences
         Show the sentences on which systems disagree.
     anonymous
@@ -153,7 +155,7 @@ def report(
     if not sources:
         raise InputError("nothing to report on; expected a store, a table of scores or a result")
     sealed = sealed_test_sets(ledger) if ledger is not None else frozenset()
-    pieces = [_piece(source, ledger, metric) for source in sources]
+    pieces = [_piece(source, ledger, metric, items or {}) for source in sources]
     if anonymous:
         anonymizer = Anonymizer()
         pieces = [_anonymous(piece, anonymizer) for piece in pieces]
@@ -167,9 +169,14 @@ def report(
     return Report(page, tuple(result for piece in pieces for result in piece.results), warnings)
 
 
-def _piece(source: str | os.PathLike[str] | Result | SourceReport, ledger: Ledger | None, metric: str) -> _Piece:
+def _piece(
+    source: str | os.PathLike[str] | Result | SourceReport,
+    ledger: Ledger | None,
+    metric: str,
+    reading: Mapping[str, Any],
+) -> _Piece:
     path = Path(source) if isinstance(source, str | os.PathLike) else None
-    opened = _open(path, ledger, metric) if path is not None else source
+    opened = _open(path, ledger, metric, reading) if path is not None else source
     if isinstance(opened, Result):
         return _Piece(path.stem if path is not None else _source_name(opened), (opened,))
     assert not isinstance(opened, str | os.PathLike)
@@ -270,15 +277,13 @@ def _left_out(pieces: Sequence[_Piece], more: Sequence[str]) -> Iterator[m.Block
         yield from map(m.note, (*notes, *more))
 
 
-def _open(path: Path, ledger: Ledger | None, metric: str) -> SourceReport | Result:
+def _open(path: Path, ledger: Ledger | None, metric: str, reading: Mapping[str, Any]) -> SourceReport | Result:
     """What the file holds, recognized by its first bytes; of a study file, its store."""
-    content = None
-    if path.is_dir() or (path.is_file() and not _is_own(path)):
-        from deadheat.questions.compare_items import compare_items
-        from deadheat.questions.item_means import holds_items
+    from deadheat.reporting.opening import has_scores, open_table, refuse_columns  # with polars
 
-        if holds_items(str(path)):
-            return compare_items(str(path), metric=metric)
+    content = None
+    if path.is_dir():
+        return open_table(os.fspath(path), path, ledger, metric, reading)
     if os.fspath(path) == STDIN or path.is_fifo():  # read once
         content = read_content(path)
         start = content[:START]
@@ -287,22 +292,17 @@ def _open(path: Path, ledger: Ledger | None, metric: str) -> SourceReport | Resu
     if start.startswith(SQLITE) or path.suffix == ".toml":
         if content is not None:
             raise InputError(f"{path}: a store or a study in a pipe; expected a file")
+        refuse_columns(path, reading)
         from deadheat.questions.store_report import store_report  # with polars and all that studies need
 
         return store_report(path if start.startswith(SQLITE) else _store_of(path), ledger=ledger)
-    if ".json" in path.suffixes or _is_json_result(start):
+    if (".json" in path.suffixes or _is_json_result(start)) and (b'"kind"' in start or not has_scores(path, start)):
+        refuse_columns(path, reading)
         return _shown(from_json(read_content(path) if content is None else content, source=str(path)), path)
-    from deadheat.questions.table_report import table_report
+    from deadheat.tables.table import read_table
 
-    return table_report(path, metric=metric, content=content)
-
-
-def _is_own(path: Path) -> bool:
-    """Whether a file is a store, a study or a result."""
-    with suppress(FileError):
-        start = read_start(path, START)
-        return start.startswith(SQLITE) or path.suffix == ".toml" or (b'"kind"' in start and _is_json_result(start))
-    return True  # it cannot be read, which is reported later
+    is_table = content is not None or not has_scores(path, start)
+    return open_table(read_table(path, content) if is_table else os.fspath(path), path, ledger, metric, reading)
 
 
 def _shown(result: Result, path: Path) -> Result:

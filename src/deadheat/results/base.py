@@ -70,11 +70,11 @@ class Result:
         return result_latex(self)
 
     def to_markdown(self) -> str:
-        """Verdict and tables for a pull request or a README file."""
+        """Verdict, tables and notes for a pull request or a README file."""
         from deadheat.reporting.markdown import markdown
         from deadheat.reporting.views import view
 
-        return markdown(view(self))
+        return markdown(view(self), notes=self.notes)
 
     def _repr_html_(self) -> str:
         from deadheat.reporting.html import notebook_html

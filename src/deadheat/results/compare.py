@@ -19,6 +19,7 @@ from deadheat.stats.intervals import Interval
 from deadheat.stats.paired import NAMED_TESTS, TESTS
 from deadheat.text import pluralize
 
+LEAST_SHARED = 0.5  # of the data sets of two systems, for a check to rely on their comparison
 RESAMPLED_T = "corrected-resampled-t"  # of studies over random splits; nobody asks for it by name
 
 
@@ -116,6 +117,11 @@ class PairwiseTest:
         if state not in (State.SHOWN, State.OPPOSITE):
             return ""
         return self.a if (self.difference >= 0) == (state is State.SHOWN) else self.b
+
+    @property
+    def is_within_margin(self) -> bool:
+        """Whether the difference is shown to be so small that the two count as equal."""
+        return max(abs(bound) for bound in self.interval.bounds) <= self.margin
 
     @property
     def ahead_on(self) -> int:
@@ -258,6 +264,34 @@ class Comparison(Result):
     def runs(self) -> int:
         """The largest number of runs of a system on a data set."""
         return max((row.runs for dataset in self.datasets for row in dataset.systems), default=1)
+
+    def is_worse(self, system: str) -> bool:
+        """Whether another system is shown to be better than this one; a loss shown to be within the margin is none.
+
+        Raises
+        ------
+        InputError
+            If the system could not be compared with any other, or only on fewer than half of their data sets.
+        """
+        names = [row.system for row in self.systems]
+        if system not in names:
+            raise NameUnknown("system", system, names)
+        pairs = [pair for pair in self.pairs if system in (pair.a, pair.b)]
+        if not any(math.isfinite(pair.p) for pair in pairs):
+            problem = f"{system} could not be compared with any system"
+            raise InputError(f"{problem}; expected scores on several {self.unit}s that another system has, too")
+        if not any(self._shares_half(pair.a, pair.b) for pair in pairs):
+            problem = f"{system} shares fewer than half of the tasks or data sets with every other system"
+            raise InputError(f"{problem}; expected scores on the same ones")
+        alpha = self.settings.alpha
+        return any(pair.winner(alpha) not in ("", system) and not pair.is_within_margin for pair in pairs)
+
+    def _shares_half(self, a: str, b: str) -> bool:
+        systems = [{row.system for row in dataset.systems} for dataset in self.datasets]
+        either, both = (sum(bool(test) for test in tests) for tests in (
+            [{a, b} & names for names in systems], [{a, b} <= names for names in systems],
+        ))  # fmt: skip
+        return both >= LEAST_SHARED * either
 
     def signature_parts(self) -> Iterable[str]:
         settings = self.settings

@@ -159,6 +159,11 @@ class SizeStudy(Result):
     evaluations: tuple[Tally, ...] = ()
     cross: tuple[CrossSizes, ...] = ()  # every ordered pair of test sets, if asked for
 
+    @property
+    def measure(self) -> str:
+        """What sizes are counted in."""
+        return "item" if all(test_set.unit == "item" for test_set in self.sets) else "word"
+
     def signature_parts(self) -> Iterable[str]:
         settings = self.settings
         return (

@@ -258,9 +258,12 @@ class RunScores:
         if single.runs == 1 < several.runs and not single.is_fixed:
             parts = [VariancePart("runs", several.run_variance * (1 + 1 / several.runs), several.runs - 1)]
             shared *= 1.0 + several.runs
-        different = int(np.count_nonzero(np.any(self.means_NF != other.means_NF, axis=1)))
-        effective = effective_units(_sizes(self.means_NF + other.means_NF))
-        if different > 1:
+        differs_N = np.zeros(self.units, bool)
+        for field_N, other_N in zip(self.means_NF.T, other.means_NF.T, strict=True):
+            differs_N |= field_N != other_N
+        gold_N, predicted_N = (self.means_NF[:, at] + other.means_NF[:, at] for at in (GOLD, PREDICTED))
+        effective = effective_units(gold_N + predicted_N)
+        if (different := int(differs_N.sum())) > 1:
             units = _unit_part(self.influence_N - other.influence_N, min(effective, float(different)))
         else:
             units = _unit_part(self.influence_N - other.influence_N, effective)
@@ -308,8 +311,7 @@ def effective_units(sizes_N: Values) -> float:
 
 def _sizes(means_NF: Values) -> Values:
     """How much of every unit is counted, in gold and predictions."""
-    sizes_N: Values = means_NF[:, GOLD : PREDICTED + 1].sum(axis=1)
-    return sizes_N
+    return np.asarray(means_NF[:, GOLD] + means_NF[:, PREDICTED])
 
 
 def _unit_part(influence_N: Values, effective: float) -> VariancePart:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import os
 from collections import Counter
@@ -20,6 +19,7 @@ from deadheat.errors import InputError, NameUnknown
 from deadheat.files import read_content, size_limit
 from deadheat.tables.excel import is_workbook, read_workbook
 from deadheat.tables.frames import NAME, frame_of, is_frame
+from deadheat.tables.json_rows import read_rows
 from deadheat.tables.matrix import DataFrame, is_in_range, range_expected
 from deadheat.tables.parquet import PARQUET, json_text, read_parquet
 
@@ -254,8 +254,8 @@ def read_table(path: Path, content: bytes | None = None) -> Table:
         raise InputError(f"{name}: not a table of text; expected CSV, TSV, JSONL or Parquet") from None
     if not raw or raw.isspace():
         raise InputError(f"{name}: an empty table; expected a header and rows")
-    if raw[:4096].lstrip().startswith(b"{"):
-        return _json_lines(name, raw)
+    if raw[:4096].lstrip().startswith((b"{", b"[{", b"[\n", b"[\r", b"[ ")):
+        return _json(name, raw)
     return _separated(name, raw)
 
 
@@ -326,27 +326,8 @@ def _check_header(where: str, header: Sequence[str]) -> None:
         raise InputError(f"{where}: two columns are named {twice}; expected a name for each")
 
 
-def _json_lines(path: str, raw: bytes) -> Table:
-    rows, lines = [], []
-    for line, text in enumerate(raw.splitlines(), start=1):
-        if not text.strip():
-            continue
-        try:
-            row = json.loads(text)
-            if b"\\u" in text:
-                json.dumps(row, ensure_ascii=False).encode()
-        except RecursionError:
-            raise InputError(f"{path}:{line}: not JSON (nested too deeply); expected one object per line") from None
-        except UnicodeEncodeError as error:
-            code = f"\\u{ord(error.object[error.start]):04x}"
-            raise InputError(f"{path}:{line}: not text ({code}); expected one object per line") from None
-        except ValueError as error:
-            reason = str(error).partition(":")[0].lower()
-            raise InputError(f"{path}:{line}: not JSON ({reason}); expected one object per line") from None
-        if not isinstance(row, dict):
-            raise InputError(f"{path}:{line}: {type(row).__name__}; expected one object per line")
-        rows.append(row)
-        lines.append(line)
+def _json(path: str, raw: bytes) -> Table:
+    rows, lines = read_rows(path, raw)
     columns = list(dict.fromkeys(name for row in rows for name in row))
     _check_header(path, columns)
     if CELL * len(rows) * len(columns) > size_limit(len(raw)):

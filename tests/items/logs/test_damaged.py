@@ -6,6 +6,7 @@ import json
 import math
 import struct
 import time
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -172,6 +173,24 @@ def test_a_zip_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     members = inspect_members(HEADER, SAMPLES) | {"summaries.json": b"[" + b" " * (1 << 22) + b"]"}
     path = write_zip(tmp_path / "x.eval", members, zstd=zstd)
     assert "x.eval: summaries.json: decompresses to more than 1 MB; --max-size sets the limit" in outcome(path)
+
+
+@pytest.mark.parametrize("zstd", [False, True], ids=["deflate", "zstd"])
+def test_a_zip_bomb_takes_no_memory(tmp_path: Path, *, zstd: bool) -> None:
+    """What the directory says is believed if it is too much, and not exceeded if it is less."""
+    members = inspect_members(HEADER, SAMPLES) | {"summaries.json": b"[" + b" " * (1 << 28) + b"]"}
+    path = write_zip(tmp_path / "x.eval", members, zstd=zstd)
+    small = path.read_bytes()
+    size = struct.pack("<L", (1 << 28) + 2)
+    assert small.count(size) == 2
+    liar = tmp_path / "y.eval"
+    liar.write_bytes(small.replace(size, struct.pack("<L", 1000)))
+    for file, message in ((path, "decompresses to more than 64 MB"), (liar, "the checksum is another one")):
+        tracemalloc.start()
+        assert message in outcome(file)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 100 << 20
 
 
 def test_members_that_are_missing_are_named(tmp_path: Path) -> None:

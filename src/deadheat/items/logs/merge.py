@@ -19,11 +19,13 @@ MOST_FIELDS = 12
 
 def merge_logs(source: str, logs: Sequence[Log]) -> ItemTable:
     """One table of the scores of all logs."""
-    logs = _qualified(logs)
+    named = _qualified(logs)
+    original = {log.task: before.task for before, log in zip(logs, named, strict=True)}
+    logs = named
     by_task: dict[str, list[Log]] = defaultdict(list)
     for log in logs:
         by_task[log.task].append(log)
-    numbered, known, notes = [], [], [note for log in logs for note in log.notes]
+    numbered, known, hashes, notes = [], [], list[pl.DataFrame](), [note for log in logs for note in log.notes]
     tasks_with: Counter[str] = Counter()
     declared = list(dict.fromkeys(log.cluster for log in logs if log.cluster))
     for task, members in by_task.items():
@@ -37,6 +39,7 @@ def merge_logs(source: str, logs: Sequence[Log]) -> ItemTable:
             cluster = pl.col("item") if declared else pl.lit(None, pl.String)
         names = [name for name in grouping_fields(items) if name not in declared]
         tasks_with.update(names)
+        hashes.append(_hashes(task, original[task], items, members))
         known.append(items.select(pl.lit(task).alias("task"), "item", cluster.alias(CLUSTER), *names))
     fields = [name for name, _ in tasks_with.most_common(MOST_FIELDS)]
     if len(tasks_with) > MOST_FIELDS:
@@ -53,7 +56,16 @@ def merge_logs(source: str, logs: Sequence[Log]) -> ItemTable:
         cluster=declared[0] if len(declared) == 1 else "cluster" if declared else "",
         fields=tuple(fields),
         notes=tuple(dict.fromkeys(notes)),
+        hashes=pl.concat(hashes),
     )
+
+
+def _hashes(task: str, name: str, items: pl.DataFrame, logs: Sequence[Log]) -> pl.DataFrame:
+    """The hash of the content of every item of a task that has one."""
+    parts = [log.items.select("item", HASH).drop_nulls() for log in logs if HASH in log.items.columns]
+    known = pl.concat(parts).unique("item") if parts else pl.DataFrame(schema={"item": pl.String, HASH: pl.String})
+    joined = items.select("item").join(known, on="item", how="left")
+    return joined.select(pl.lit(task).alias("task"), "item", pl.lit(name).alias("name"), HASH)
 
 
 def _qualified(logs: Sequence[Log]) -> list[Log]:

@@ -9,11 +9,13 @@ import io
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
 
 from deadheat.compression import DecompressionError, decompress_pieces, too_large
 from deadheat.errors import InputError
 from deadheat.files import FileError, size_limit
 
+PIECE = 1 << 24  # bytes that are decompressed at once
 MAGIC, HEADER_SIZE, ENCRYPTED = b"PK\x03\x04", 30, 1
 STORED, DEFLATED, ZSTD = 0, 8, 93
 
@@ -31,7 +33,7 @@ class Archive:
             raise FileError(path, problem) from error
         self.names = tuple(self._members)
 
-    def read(self, name: str) -> bytes:
+    def read(self, name: str) -> memoryview:
         """The content of a member."""
         where, info = f"{self.path}: {name[:100]}", self._members.get(name)
         if info is None:
@@ -42,26 +44,37 @@ class Archive:
             raise FileError(where, "corrupt zip archive (no such member where the directory says)")
         start += sum(struct.unpack("<HH", header[26:30]))
         raw = self._content[start : start + info.compress_size]
+        limit = size_limit(info.compress_size)
+        if info.file_size > limit:
+            raise FileError(where, str(too_large(limit)))
         try:
-            data = _decompressed(raw, info.compress_type, size_limit(info.compress_size))
+            data = _decompressed(raw, info.compress_type, min(limit, info.file_size))
         except (DecompressionError, zlib.error) as error:
             raise FileError(where, str(error)) from error
         except MemoryError as error:
             raise FileError(where, "not enough memory to decompress it") from error
-        if len(raw) != info.compress_size or zlib.crc32(data) != info.CRC:
+        if data is None or len(raw) != info.compress_size or zlib.crc32(data) != info.CRC:
             raise FileError(where, "corrupt zip archive (the checksum is another one)")
         return data
 
 
-def _decompressed(raw: memoryview, method: int, limit: int) -> bytes:
+def _decompressed(raw: memoryview, method: int, limit: int) -> memoryview | None:
+    """The content of a member in one piece of memory; None if it is longer than the directory says."""
     if method == STORED:
-        return bytes(raw)
-    if method == DEFLATED:
-        stream = zlib.decompressobj(-zlib.MAX_WBITS)
-        data = stream.decompress(raw, limit + 1)
-        if len(data) > limit:
-            raise too_large(limit)
-        return data
-    if method == ZSTD:
-        return b"".join(decompress_pieces([raw], limit=limit))
-    raise DecompressionError(f"zip method {method}; expected deflate or zstd")
+        return raw
+    if method not in (DEFLATED, ZSTD):
+        raise DecompressionError(f"zip method {method}; expected deflate or zstd")
+    data = bytearray()
+    for piece in _inflated(raw) if method == DEFLATED else decompress_pieces([raw]):
+        if len(data) + len(piece) > limit:
+            return None
+        data += piece
+    return memoryview(data)
+
+
+def _inflated(raw: memoryview) -> Iterator[bytes]:
+    stream, rest = zlib.decompressobj(-zlib.MAX_WBITS), bytes(raw)
+    while rest and not stream.eof:
+        yield stream.decompress(rest, PIECE)
+        rest = stream.unconsumed_tail
+    yield stream.flush()

@@ -72,7 +72,7 @@ def _headline(result: SizeStudy) -> m.Text:
         how = " under every sampling strategy" if partly else ""
         return m.text(f"No size tried is sufficient{how} to rank the systems on {{}}.", where)
     largest = max(curve.sufficient or 0 for curves in repeated for curve in curves)
-    words = m.count(largest, "word")
+    words = m.count(largest, result.measure)
     if len(sets) > 1:
         return m.text("{} of each of {} are sufficient to rank the systems.", words, total)
     half = ", more than half of it," if 2 * largest > sets[0].words else ""
@@ -86,11 +86,11 @@ def _reference(result: SizeStudy) -> str:
 def _all_sets(result: SizeStudy) -> Iterator[m.Block]:
     yield m.Heading("All test sets")
     sufficient = (f"sufficient, {name}" for name in result.settings.strategies)
-    columns = (m.Column("test set"), *m.columns(COUNT, "words", *sufficient))
+    columns = (m.Column("test set"), *m.columns(COUNT, f"{result.measure}s", *sufficient))
     rows: list[m.Row] = [
         (test_set.name, test_set.words, *map(_sufficient_cell, test_set.curves)) for test_set in result.sets
     ]
-    yield m.Table(columns, rows, caption="Smallest sufficient size in words.", folded=len(rows) > 30)
+    yield m.Table(columns, rows, caption=f"Smallest sufficient size in {result.measure}s.", folded=len(rows) > 30)
     if result.between and len(result.sets) <= SETS_COMPARED:
         names = [test_set.name for test_set in result.sets]
         caption = (
@@ -107,8 +107,9 @@ def _sufficient_cell(curve: SizeCurve) -> m.Content:
 
 def _test_set(result: SizeStudy, test_set: SetSizes, *, folded: bool) -> Iterator[m.Block]:
     name = "All test sets together" if test_set is result.overall else test_set.name
-    words, units = m.count(test_set.words, "word"), m.count(test_set.units, test_set.unit)
-    yield m.Heading(m.text("{}: {} in {}", name, words, units), folded=folded)
+    units = m.count(test_set.units, test_set.unit)
+    size = units if result.measure == test_set.unit else m.text("{} in {}", m.count(test_set.words, "word"), units)
+    yield m.Heading(m.text("{}: {}", name, size), folded=folded)
     scores = [m.text("{} {}", row.system, m.score(row.score, result.scale)) for row in test_set.systems[:SYSTEMS]]
     if len(test_set.systems) > SYSTEMS:
         scores.append(m.text("{} more", len(test_set.systems) - SYSTEMS))
@@ -118,7 +119,8 @@ def _test_set(result: SizeStudy, test_set: SetSizes, *, folded: bool) -> Iterato
     if not folded:
         yield from _figures(result, test_set)
     yield _size_table(result, test_set, name)
-    yield from _published(test_set, name)
+    if result.measure == "word":
+        yield from _published(test_set, name)
 
 
 def _answer(result: SizeStudy, test_set: SetSizes, curve: SizeCurve) -> m.Text:
@@ -126,7 +128,7 @@ def _answer(result: SizeStudy, test_set: SetSizes, curve: SizeCurve) -> m.Text:
     settings = result.settings
     point = curve.at(curve.sufficient) if curve.sufficient else curve.samples[-1]
     assert point is not None
-    size = m.text("{} of each" if test_set is result.overall else "{}", m.count(point.words, "word"))
+    size = m.text("{} of each" if test_set is result.overall else "{}", m.count(point.words, result.measure))
     tau = f"tau with the ranking on {_reference(result)} is"
     if curve.draws == 1:
         answer = f"{{}}: one sample only, so no size is called sufficient. At {{}}, {tau} {{}}."
@@ -154,11 +156,11 @@ def _is_mostly_whole(result: SizeStudy, test_set: SetSizes, point: SizePoint) ->
 
 
 def _size_table(result: SizeStudy, test_set: SetSizes, name: str) -> m.Table:
-    settings = result.settings
+    settings, is_measure = result.settings, result.measure == test_set.unit
     tested = any(point.aso is not None for curve in test_set.curves for point in curve.points)
     columns = [
         m.Column("sampling"),
-        *m.columns(COUNT, "words", f"{test_set.unit}s", "draws"),
+        *m.columns(COUNT, f"{result.measure}s", "" if is_measure else f"{test_set.unit}s", "draws"),
         m.Column("mean tau", TAU),
         m.Column(f"{100 * settings.confidence:g}% of draws", Scale(1.0, 3).interval),
         *m.columns(SHARE, f"tau >= {settings.threshold:g}", "ASO differs" if tested else ""),
@@ -170,7 +172,7 @@ def _size_table(result: SizeStudy, test_set: SetSizes, name: str) -> m.Table:
             words = m.Cell("all") if point.whole else m.Cell(point.words, strong=point.words == curve.sufficient)
             aso = (None, None) if point.aso is None else (point.aso.disagreement, point.aso.distance)
             taus = point.tau, (point.low, point.high), point.share
-            rows.append((curve.strategy, words, point.units, point.draws, *taus, *aso))
+            rows.append((curve.strategy, words, None if is_measure else point.units, point.draws, *taus, *aso))
     caption = m.text(f"Rankings on samples of {{}} and on {_reference(result)}.", name)
     return m.Table(columns, rows, caption=caption, folded=len(rows) > ROWS).without_unnamed()
 
@@ -208,8 +210,8 @@ def _paper_table(result: SizeStudy, blocks: Sequence[SetSizes]) -> m.Table:
     if any(curve.sufficient for _, curve in curves):
         bold = f"Bold: the smallest size at and above which {criterion}."
     caption = m.text(
-        f"Mean weighted tau between the rankings by {{}} on samples of this many words and on {_reference(result)} "
-        f"({drawn}). {bold}",
+        f"Mean weighted tau between the rankings by {{}} on samples of this many {result.measure}s and on "
+        f"{_reference(result)} ({drawn}). {bold}",
         result.metric,
     )
     columns = (*m.columns(NAME, "test set", "sampling"), *m.columns(TAU, *(f"{size:,}" for size in sizes)))
@@ -218,6 +220,7 @@ def _paper_table(result: SizeStudy, blocks: Sequence[SetSizes]) -> m.Table:
 
 def _notes(result: SizeStudy) -> Iterator[m.Note]:
     strategies = "; ".join(f"{name}: {STRATEGIES[name]}" for name in result.settings.strategies)
+    strategies = strategies.replace("sentences", "items") if result.measure == "item" else strategies
     yield m.Note(
         "Tau is Vigna's weighted Kendall's tau between two rankings (1: the same order), in which the top counts most. "
         f"Sampling: {strategies}. Bands hold the middle {100 * result.settings.confidence:g}% of the draws."
@@ -227,6 +230,8 @@ def _notes(result: SizeStudy) -> Iterator[m.Note]:
             "ASO differs: the share of ordered pairs of systems for which almost stochastic order over runs finds a "
             "better system (eps_min < 0.5) on the sample or on the data it is compared with, but not on both."
         )
+    if result.measure == "item":
+        return
     sizes = "; ".join(f"{words:,} words for {purpose}" for words, purpose in PUBLISHED.items())
     yield m.Note(f"Sizes that van der Goot et al. (2024) found sufficient: {sizes}.")
 
@@ -235,11 +240,11 @@ def _figures(result: SizeStudy, test_set: SetSizes) -> Iterator[m.Figure]:
     name = slug("size", test_set.name)
     if taus := _curves(test_set, lambda point: (point.tau, point.low, point.high)):
         title = f"{test_set.name}: tau with the ranking on {_reference(result)}"
-        axes, threshold = ("words in the sample", "weighted Kendall's tau"), result.settings.threshold
+        axes, threshold = (f"{result.measure}s in the sample", "weighted Kendall's tau"), result.settings.threshold
         yield m.figure(name, CurvePlot(taus, title, *axes, log_x=True, target=threshold))
     if differing := _curves(test_set, lambda point: (100 * point.aso.disagreement,) if point.aso is not None else ()):
         title = f"{test_set.name}: pairs of systems on which significance differs"
-        plot = CurvePlot(differing, title, "words in the sample", "pairs in percent", log_x=True)
+        plot = CurvePlot(differing, title, f"{result.measure}s in the sample", "pairs in percent", log_x=True)
         yield m.figure(f"{name}-significance", plot)
 
 

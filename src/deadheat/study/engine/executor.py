@@ -29,6 +29,7 @@ from deadheat.study.engine.worker import (
     LOG_BYTES,
     Ready,
     Report,
+    Task,
     TaskResult,
     WorkerError,
     cause_of_death,
@@ -63,6 +64,8 @@ class ActiveTask(NamedTuple):
 class Executor(Protocol[T_contra, R]):
     """Runs tasks: on the cores of this machine, or elsewhere."""
 
+    @property
+    def workers(self) -> int: ...  # that can run tasks at once
     def submit(self, name: str, task: T_contra) -> None:
         """Append a task to the queue; it may start at once."""
 
@@ -89,13 +92,6 @@ class Executor(Protocol[T_contra, R]):
 def cores() -> int:
     """The processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-class Task(NamedTuple):
-    """A task as it is sent to a worker."""
-
-    name: str
-    pickled: bytes
 
 
 @dataclass(slots=True, eq=False)
@@ -238,6 +234,11 @@ class LocalExecutor(Generic[T, R]):
     def running(self) -> int:
         """How many tasks run at the moment."""
         return sum(worker.task is not None for worker in self._workers.values())
+
+    @property
+    def ready(self) -> int:
+        """How many results can be fetched without waiting."""
+        return len(self._finished)
 
     @property
     def pids(self) -> tuple[int, ...]:

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 from deadheat.corpus import Corpus, take
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS
-from deadheat.study.engine.executor import Executor, LocalExecutor
+from deadheat.study.engine.executor import Executor, LocalExecutor, cores
+from deadheat.study.engine.fitting import FittingExecutor, machine
 from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
 from deadheat.study.engine.worker import TaskResult
 from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet
 from deadheat.study.plan.cells import DONE, Cell, CorpusSplit, Outcome, PartScores, PredictionFile
 from deadheat.study.plan.changed_code import code_hashes
+from deadheat.study.plan.needs import declares_needs, needs_of
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.provenance import package_versions, provenance
 from deadheat.study.store.recording import predictions_folder, write_prediction
@@ -82,9 +84,11 @@ class RunSummary:
     failed: int = 0
     skipped: int = 0  # failed before, and not run again
     notes: tuple[str, ...] = ()
+    rescored: int = 0  # not trained: scores were added from their stored predictions
 
     def __str__(self) -> str:
         parts = [f"{pluralize(self.done, 'cell')} run"]
+        parts += [f"{self.rescored:,} scored again"] if self.rescored else []
         parts += [f"{self.stored:,} already in the store"] if self.stored else []
         parts += [f"{self.failed:,} failed"] if self.failed else []
         parts += [f"{self.skipped:,} failed before (--retry-failed runs them again)"] if self.skipped else []
@@ -102,18 +106,23 @@ def missing_cells(plan: Plan, store: Store | None, *, retry_failed: bool = False
 def _complete_keys(plan: Plan, store: Store) -> set[str]:
     """Keys of the cells that have every score that the study needs."""
     done = store.done()
-    if not done:
-        return done
+    return done - missing_scores(plan, store, plan.cells).keys() if done else done
+
+
+def missing_scores(plan: Plan, store: Store, cells: Iterable[Cell]) -> dict[str, list[tuple[str, str]]]:
+    """The parts and metrics that the study needs and the store lacks, by the keys of cells that lack some."""
     stored = _stored_scores(store)
-    needed: dict[tuple[Any, ...], set[tuple[str, str]]] = {}
-    for cell in plan.cells:
+    needed: dict[tuple[Any, ...], list[tuple[str, str]]] = {}
+    missing: dict[str, list[tuple[str, str]]] = {}
+    for cell in cells:
         kind = (cell.corpus, cell.split, cell.split_seed, cell.system, cell.scored)
         if kind not in needed:
             metrics = [metric.name for metric in plan.metrics_of(cell.system)]
-            needed[kind] = {(part, metric) for part in plan.scored_parts(cell) for metric in metrics}
-        if not needed[kind] <= set(stored.get(cell.key, ())):
-            done.discard(cell.key)
-    return done
+            needed[kind] = [(part, metric) for part in plan.scored_parts(cell) for metric in metrics]
+        scores = set(stored.get(cell.key, ()))
+        if lacking := [score for score in needed[kind] if score not in scores]:
+            missing[cell.key] = lacking
+    return missing
 
 
 def _stored_scores(store: Store) -> dict[str, list[tuple[str, str]]]:
@@ -177,36 +186,32 @@ def run_study(
     executor: Executor[Cell, CellResult],
     ledger_entry: LedgerEntry | None = None,
     retry_failed: bool = False,
-    again: Sequence[Cell] = (),
+    cells: Sequence[Cell] | None = None,
     callbacks: Callbacks | None = None,
 ) -> RunSummary:
-    """Run the missing cells, and those of `again`; whatever happens, finished cells are in the store.
+    """Run the missing cells, or these; whatever happens, finished cells are in the store.
 
     An evaluation of a test set is written to the ledger before its scores are stored: one that is interrupted in
     between is run, and counted, again. A cell that is run again replaces the old one only when it is done.
     """
-    cells = list(dict.fromkeys([*missing_cells(plan, store, retry_failed=retry_failed), *again]))
+    if cells is None:
+        cells = missing_cells(plan, store, retry_failed=retry_failed)
     before = summary_before(plan, store, cells)
     stored = store.done()
     cells = _with_stored_parts(plan, store, cells, stored)
     if ledger_entry is not None:
         check_budgets(plan, cells, ledger_entry)
     made_with = provenance(plan.path.parent) | plan_provenance(plan)
-    # All cells of a study are one look, also if it is resumed; with another seed or system it is another look.
-    look = "\n".join(sorted(cell.key for cell in plan.cells)) if ledger_entry is not None else ""
+    recorder = EvaluationRecorder.of(plan, ledger_entry)
     by_key = {cell.key: cell for cell in cells}
     for cell in cells:
         executor.submit(cell.key, cell)
     done = failed = 0
     notes: list[str] = []
-    test_sets_of = cache(partial(_test_sets, plan, ledger=ledger_entry.ledger if ledger_entry else None))
     for result in executor.results(callbacks.on_wait if callbacks else None):
         cell = by_key[result.name]
-        if result.value is not None and ledger_entry is not None:
-            for scores in result.value.scores:
-                if test_sets := test_sets_of(cell.corpus_split, scores.part):
-                    evaluation = _evaluation(plan, cell, result.value, scores)
-                    notes += _record_evaluation(test_sets, evaluation, ledger_entry, plan, look)
+        if result.value is not None:
+            notes += recorder.record(cell, result.value)
         outcome = _outcome(cell, result, made_with)
         save = store.replace if result.name in stored and outcome.status == DONE else store.add
         save(outcome)
@@ -251,16 +256,24 @@ def summary_before(plan: Plan, store: Store, cells: Sequence[Cell] = ()) -> RunS
 
 def local_executor(plan: Plan, store: Path) -> Executor[Cell, CellResult]:
     """Worker processes of this machine, with stacks of networks where it has an accelerator for them."""
-    for registry, names in ((SYSTEMS, plan.systems), (METRICS, plan.study.metrics)):
-        for name in names:
-            registry.check_importable(name)
+    check_importable(plan)
     folder = predictions_folder(store).absolute()
     runner = CellRunner(plan.path.absolute(), plan.text, plan.overrides, folder, plan.kept)
     engine = plan.study.engine
+    workers: Executor[Cell, CellResult]
     workers = LocalExecutor(runner.run, workers=engine.workers, limit_s=engine.limit, prepare=runner.prepare_process)
+    if declares_needs(plan):
+        workers = FittingExecutor(workers, machine(engine.workers or cores()), needs_of(plan))
     if not use_stacks(plan):
         return workers
     return StackedExecutor(plan, partial(save_prediction, folder), workers)
+
+
+def check_importable(plan: Plan) -> None:
+    """Refuse systems and metrics that worker processes would not know."""
+    for registry, names in ((SYSTEMS, plan.systems), (METRICS, plan.study.metrics)):
+        for name in names:
+            registry.check_importable(name)
 
 
 def use_stacks(plan: Plan) -> bool:
@@ -293,6 +306,34 @@ def check_budgets(plan: Plan, cells: Iterable[Cell], ledger_entry: LedgerEntry) 
             )
 
 
+@dataclass(frozen=True, slots=True)
+class EvaluationRecorder:
+    """Records evaluations of test sets in the ledger, if there is one; called before their scores are stored."""
+
+    plan: Plan
+    ledger_entry: LedgerEntry | None
+    look: str
+    test_sets_of: Callable[[CorpusSplit, str], tuple[LedgerTestSet, ...]]
+
+    @classmethod
+    def of(cls, plan: Plan, ledger_entry: LedgerEntry | None) -> EvaluationRecorder:
+        # All cells of a study are one look, also if it is resumed; with another seed or system it is another look.
+        look = "\n".join(sorted(cell.key for cell in plan.cells)) if ledger_entry is not None else ""
+        test_sets_of = cache(partial(_test_sets, plan, ledger=ledger_entry.ledger if ledger_entry else None))
+        return cls(plan, ledger_entry, look, test_sets_of)
+
+    def record(self, cell: Cell, result: CellResult) -> list[str]:
+        """Write one line per part that is a test set; returns notes for the user."""
+        if self.ledger_entry is None:
+            return []
+        notes: list[str] = []
+        for scores in result.scores:
+            if test_sets := self.test_sets_of(cell.corpus_split, scores.part):
+                evaluation = _evaluation(self.plan, cell, result, scores)
+                notes += _record_evaluation(test_sets, evaluation, self.ledger_entry, self.plan, self.look)
+        return notes
+
+
 def _evaluation(plan: Plan, cell: Cell, result: CellResult, scores: PartScores) -> Evaluation:
     prediction = result.predictions[scores.part].sha256 if scores.part in result.predictions else ""
     settings = "|".join(filter(None, (cell.system, str(cell.seed), cell.setup, cell.vectors)))
@@ -311,5 +352,6 @@ def _record_evaluation(
 
 def _outcome(cell: Cell, result: TaskResult[CellResult], made_with: dict[str, Any]) -> Outcome:
     value = result.value or CellResult((), {})
+    made_with = made_with | {"host": result.host} if result.host else made_with
     usage = (result.started, result.wall_s, result.cpu_s, result.peak_mb)
     return Outcome(cell, result.status, *usage, result.log, result.error, value.scores, value.predictions, made_with)

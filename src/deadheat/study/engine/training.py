@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -15,7 +15,7 @@ import numpy as np
 from deadheat.corpus import Column, Corpus, Vocabulary, take, to_bytes
 from deadheat.corpus.transforms import with_labels
 from deadheat.errors import InputError
-from deadheat.metrics import align
+from deadheat.metrics import Metric, Pair, align
 from deadheat.neural.config import BatchTrainer, TrainJob, TrainResult
 from deadheat.study.engine.executor import ActiveTask, Executor
 from deadheat.study.engine.worker import TaskResult, describe_error
@@ -83,14 +83,18 @@ def score_predictions(
     scores: list[PartScores] = []
     files: dict[str, PredictionFile] = {}
     for part, predicted in predictions.items():
-        gold = take(corpus, partition.parts[part])
-        pair = align(gold, predicted, training=train)
-        counts = {metric.name: metric.counts(pair)[:, :3] for metric in metrics}
-        values = {metric.name: float(metric.value(counts[metric.name].sum(axis=0))) for metric in metrics}
-        scores.append(PartScores(part, gold.sentences, gold.words, values, counts))
+        pair = align(take(corpus, partition.parts[part]), predicted, training=train)
+        scores.append(score_part(part, pair, metrics))
         if save is not None:
             files[part] = save(part, to_bytes(predicted))
     return CellResult(tuple(scores), files)
+
+
+def score_part(part: str, pair: Pair, metrics: Sequence[Metric]) -> PartScores:
+    """The scores and counts of a prediction by some metrics."""
+    counts = {metric.name: metric.counts(pair)[:, :3] for metric in metrics}
+    values = {metric.name: float(metric.value(counts[metric.name].sum(axis=0))) for metric in metrics}
+    return PartScores(part, pair.gold.sentences, pair.gold.words, values, counts)
 
 
 def _without_labels(gold: Corpus, system: System) -> Corpus:
@@ -111,6 +115,10 @@ class StackedExecutor:
         self._plan, self._save, self._rest = plan, save, rest
         self._groups: dict[Any, Group] = {}
         self._stack: ActiveTask | None = None  # the group that trains now, by the name of one of its cells
+
+    @property
+    def workers(self) -> int:
+        return self._rest.workers
 
     def submit(self, name: str, task: Cell) -> None:
         """Add a cell to its group, or to the other executor."""

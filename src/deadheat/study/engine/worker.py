@@ -56,6 +56,14 @@ class TaskResult(Generic[R]):
     wall_s: float = 0.0
     cpu_s: float = 0.0  # of the task and its child processes
     peak_mb: float = 0.0  # resident memory of its largest process; 0: unknown
+    host: str = ""  # the machine that it ran on, if that is another one
+
+
+class Task(NamedTuple):
+    """A task as it is sent to a worker."""
+
+    name: str
+    pickled: bytes
 
 
 class Report(NamedTuple):

@@ -23,8 +23,8 @@ from deadheat.corpus.corpus import Corpus
 from deadheat.errors import InputError, reason
 from deadheat.results.ledger import LedgerLine, PeriodCounts, Tally
 from deadheat.study.ledger.hash_chain import HashChain, parse_events
+from deadheat.study.ledger.overlap import ITEM, StoredTestSets, test_sets_of
 from deadheat.study.ledger.overlap import LedgerTestSet as LedgerTestSet
-from deadheat.study.ledger.overlap import StoredTestSets, test_sets_of
 from deadheat.study.ledger.tallies import (
     EVALUATION,
     MAX_BUDGET,
@@ -216,6 +216,14 @@ class Ledger:
         if len(files) > 1 and stored.sets:
             found.append(stored.find(LedgerTestSet.of(corpus, corpus.name), is_test=False))
         return tuple(single for test_set in stored.resolve(filter(None, found)) for single in test_set.singly())
+
+    def test_sets_of(self, make: Callable[[], LedgerTestSet], *, is_test: bool) -> tuple[LedgerTestSet, ...]:
+        """The test sets that an evaluation on items counts for; items are not looked at where there can be none."""
+        stored = StoredTestSets.of(self.read())
+        if not is_test and all(sentences.unit != ITEM for _, sentences in stored.sets.values()):
+            return ()
+        found = stored.find(make(), is_test=is_test)
+        return tuple(single for test_set in stored.resolve(filter(None, [found])) for single in test_set.singly())
 
     def record(
         self,

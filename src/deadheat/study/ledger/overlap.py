@@ -1,4 +1,4 @@
-"""Test sets as sets of sentences: a part of one, or the same sentences in another order, is still that test set.
+"""Test sets as sets of sentences or of items: a part of one, or the same in another order, is still that test set.
 
 A ledger stores the hashes of the sentences of a test set once, in the first line about it. Texts are compared by words
 in shared sentences: short sentences that occur everywhere ("Thanks !") have few. Over all pairs of files of fifteen
@@ -26,23 +26,25 @@ from deadheat.study.ledger.verification import clean, parse_line
 SHARE = 0.25  # of the words of either text: from here on, it is an evaluation of the test set
 MOSTLY = 0.75  # of a text's words in sentences of one test set: it is a part of it, and no test set of its own
 _HASH = re.compile(r"[0-9a-f]{64}")
-SENTENCES, WORDS = "sentences", "words"  # fields of a line
+SENTENCES, WORDS, UNIT = "sentences", "words", "unit"  # fields of a line
+SENTENCE, ITEM = "sentence", "item"  # what a test set is a set of; an item counts as one word
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SentenceSet:
-    """The distinct sentences of a text: sorted hashes, the words of each where they are known, and of all."""
+    """The distinct sentences of a text, or items: sorted hashes, the words of each where they are known, and of all."""
 
     hashes: NDArray[np.uint64]
     lengths: Indices
-    words: int
+    words: int  # or items
+    unit: str = SENTENCE
 
     @classmethod
-    def of(cls, hashes: NDArray[np.uint64], lengths: ArrayLike) -> SentenceSet:
+    def of(cls, hashes: NDArray[np.uint64], lengths: ArrayLike, *, unit: str = SENTENCE) -> SentenceSet:
         """Sentences with their numbers of words; they may repeat."""
         distinct, rows = np.unique(hashes, return_index=True)
         kept = np.asarray(lengths, np.int64)[rows]
-        return cls(distinct, kept, int(kept.sum()))
+        return cls(distinct, kept, int(kept.sum()), unit)
 
     @classmethod
     def parse(cls, event: Mapping[str, Any]) -> SentenceSet | None:
@@ -54,13 +56,15 @@ class SentenceSet:
             hashes = np.frombuffer(binascii.a2b_base64(text, strict_mode=True), "<u8").astype(np.uint64)
         except ValueError:  # not base 64, or not eight bytes each
             return None
-        return cls(np.unique(hashes), np.zeros(0, np.int64), words) if len(hashes) else None
+        unit = ITEM if event.get(UNIT) == ITEM else SENTENCE
+        return cls(np.unique(hashes), np.zeros(0, np.int64), words, unit) if len(hashes) else None
 
     def fields(self) -> dict[str, Any]:
         """The fields of a line that `parse` reads."""
         return {
             SENTENCES: binascii.b2a_base64(self.hashes.astype("<u8").tobytes(), newline=False).decode(),
             WORDS: self.words,
+            **({UNIT: self.unit} if self.unit != SENTENCE else {}),
         }
 
     def shares(self, test_set: SentenceSet) -> tuple[float, float]:
@@ -148,7 +152,7 @@ class StoredTestSets:
         shares = {
             digest: test_set.sentences.shares(sentences)
             for digest, (_, sentences) in self.sets.items()
-            if digest != text
+            if digest != text and sentences.unit == test_set.sentences.unit
         }
         others = [digest for digest in shares if max(shares[digest]) >= SHARE]
         others.sort(key=shares.__getitem__, reverse=True)
@@ -175,9 +179,10 @@ class StoredTestSets:
         self, name: str, others: Iterable[str], shares: Mapping[str, tuple[float, float]], article: str
     ) -> Iterator[str]:
         for digest in others:
-            (of_text, of_other), other = shares[digest], self.sets[digest][0]
+            (of_text, of_other), (other, sentences) = shares[digest], self.sets[digest]
+            parts = "items are items" if sentences.unit == ITEM else "words are in sentences"
             yield (
-                f"{name}: {100 * of_text:.0f} % of its words are in sentences of {other}, which are "
+                f"{name}: {100 * of_text:.0f} % of its {parts} of {other}, which are "
                 f"{100 * of_other:.0f} % of that test set: this is {article} evaluation of {other}"
             )
 

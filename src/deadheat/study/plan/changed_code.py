@@ -53,6 +53,7 @@ def changed_code(plan: Plan, store: Store, missing: Iterable[Cell]) -> list[Chan
     if not missing:
         return []
     done, states = store.done(), _states(store)
+    missing = [cell for cell in missing if cell.key not in done]  # the others lack scores only
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     examples: dict[tuple[str, str], str] = {}
     for cell in missing:

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from deadheat.files import match_files
 from deadheat.study.search.space import Space
+from deadheat.text import parse_size
 
 NonNegative = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
@@ -78,12 +80,33 @@ class SplitEntry(EntryWithSettings):
         return not self.corpora or corpus in self.corpora
 
 
+class Needs(StrictModel):
+    """What one cell of a system occupies while it runs."""
+
+    cores: Positive = 1
+    memory: str = ""  # such as "4 GB"; empty: not known
+    gpus: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+
+    @field_validator("memory")
+    @classmethod
+    def _is_size(cls, value: str) -> str:
+        if value and parse_size(value) is None:
+            raise PydanticCustomError("size", "expected a size such as 4 GB")
+        return value
+
+    @property
+    def bytes(self) -> int:
+        """The memory that it needs, 0 if that is not known."""
+        return parse_size(self.memory) or 0
+
+
 class SystemEntry(EntryWithSettings):
     """A system with its settings; a list of values stands for each of them."""
 
     name: str
     label: str = ""
     seeds: Positive | list[NonNegative] | None = None
+    needs: Needs = Needs()
 
 
 class SearchEntry(EntryWithSettings):
@@ -97,6 +120,7 @@ class SearchEntry(EntryWithSettings):
     sampler: Literal["tpe", "random", "cmaes", "gp", "qmc"] = "tpe"  # Optuna's
     pruner: Literal["none", "median", "halving", "hyperband"] = "none"
     seeds: Positive | list[NonNegative] | None = None  # of every network
+    needs: Needs = Needs()
     epoch: Literal["tune", "dev"] | list[Literal["tune", "dev"]] = "tune"  # the part that selects it; several: each
     setting: Literal["dev", "tune"] = "dev"  # the part that selects the winner
     final: Literal["train", "train+tune"] = "train+tune"  # training data of the winners
@@ -142,9 +166,12 @@ class HypothesisEntry(StrictModel):
 
 
 class EngineEntry(StrictModel):
-    """How cells are run."""
+    """How and where cells are run."""
 
-    workers: NonNegative = 0  # 0: one per core
+    type: Literal["local", "ray"] = "local"
+    address: str = "auto"  # of the Ray cluster
+    files: list[str] = []  # more that systems read, beside the study file: sent to the nodes of a cluster
+    workers: NonNegative = 0  # 0: one per core; on a cluster those of each node
     limit: Annotated[float, Field(gt=0)] | None = None  # seconds per cell
     device: Literal["auto", "cpu"] = "auto"  # auto: networks train on an accelerator if there is one
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from deadheat.errors import Fault, InputError, StudyError, nearest
 from deadheat.study.plan.checks import Mistake, check_names, check_size, shorten
-from deadheat.study.plan.entries import CompareEntry, CorpusEntry, EngineEntry, HypothesisEntry, Study
+from deadheat.study.plan.entries import CompareEntry, CorpusEntry, EngineEntry, HypothesisEntry, Needs, Study
 from deadheat.study.plan.toml_lines import TomlPath, line_of, parse_toml, read_toml
 from deadheat.study.plan.user_code import with_code
 
@@ -145,4 +145,5 @@ def _known_keys(where: TomlPath) -> list[str]:
         "engine": EngineEntry,
     }
     model = models.get(str(where[0]), Study) if len(where) > 1 else Study
+    model = Needs if "needs" in where[:-1] else model
     return list(model.model_fields)

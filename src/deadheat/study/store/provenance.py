@@ -17,6 +17,7 @@ from deadheat.user_code import imported_modules
 from deadheat.version import __version__
 
 PACKAGES = ("numpy", "scipy", "numba")
+ADDED = "added_scores"
 GIT_LIMIT_S = 3.0  # a repository on a slow disk must not hold up a study
 # The configuration of a repository may name programs. It may be somebody else's, so git starts none of them.
 NO_PROGRAMS = {"core.fsmonitor": "false", "core.hooksPath": os.devnull}
@@ -35,6 +36,22 @@ def provenance(folder: str | os.PathLike[str] = ".") -> dict[str, Any]:
         "user": _user(),
         **revision(folder),
     }
+
+
+def with_added_scores(
+    record: Mapping[str, Any], scores: Iterable[tuple[str, str]], made_with: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The provenance of a run to which scores were added later: which ones, and what was different by then.
+
+    Examples
+    --------
+    >>> with_added_scores({"deadheat": "1", "host": "a"}, [("test", "las.v1")], {"deadheat": "2", "host": "a"})
+    {'deadheat': '1', 'host': 'a', 'added_scores': [{'parts': ['test'], 'metrics': ['las.v1'], 'deadheat': '2'}]}
+    """
+    pairs = list(scores)
+    parts, metrics = ([*dict.fromkeys(pair[at] for pair in pairs)] for at in (0, 1))
+    changed = {name: value for name, value in made_with.items() if name != ADDED and record.get(name) != value}
+    return {**record, ADDED: [*record.get(ADDED, ()), {"parts": parts, "metrics": metrics, **changed}]}
 
 
 def package_versions(files: Iterable[Path]) -> dict[str, str]:

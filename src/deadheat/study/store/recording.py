@@ -23,7 +23,7 @@ import os
 import re
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -35,13 +35,15 @@ from numpy.typing import NDArray
 from deadheat.corpus.writing import replace_file
 from deadheat.errors import InputError, reason
 from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, Outcome, PartScores, PredictionFile
-from deadheat.study.store.database import ROW_TABLES, CorruptStore, write_checksum
+from deadheat.study.store.database import ROW_TABLES, CorruptStore, checksum, write_checksum
+from deadheat.study.store.provenance import with_added_scores
 
 COUNTS, TEXT = LEVELS = 1, 3  # of compression
 KINDS = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<i8")  # from small to large; the first that fits is used
 STATUSES = (DONE, FAILED, TIMED_OUT, KILLED)
 NO_COUNTS = np.empty((0, 0), np.int64)
 CELL_NUMBERS, OUTCOME_NUMBERS = ("split_seed", "number", "seed"), ("started", "wall_s", "cpu_s", "peak_mb")
+TEXT_COLUMNS = {"name": "name", "provenance": "text"}  # by kind of row
 RUN_TABLES = ("logs", "scores", "predictions")  # tables whose rows belong to a run
 UNFINISHED = "unfinished"
 _NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*")
@@ -65,11 +67,11 @@ class OutcomeWriter:
             delete_run(self._connection, key)
         made_with = json.dumps(dict(outcome.provenance), sort_keys=True, default=str)
         row: dict[str, Any] = {
-            name: self._name_id(getattr(cell, name)) for name in ("corpus", "corpus_hash", "split", "system")
+            name: self.text_id("name", getattr(cell, name)) for name in ("corpus", "corpus_hash", "split", "system")
         }
         row |= {name: getattr(cell, name) for name in (*CELL_NUMBERS, "setup", "key")}
         row |= {name: getattr(outcome, name) for name in ("status", *OUTCOME_NUMBERS)}
-        row |= {"error": _unicode(outcome.error), "provenance": self._id("provenance", "text", made_with)}
+        row |= {"error": _unicode(outcome.error), "provenance": self.text_id("provenance", made_with)}
         placeholders = ", ".join(f":{name}" for name in row)
         run = execute(f"INSERT INTO runs ({', '.join(row)}) VALUES ({placeholders})", row).lastrowid
         assert run is not None
@@ -83,13 +85,36 @@ class OutcomeWriter:
         write_checksum(self._connection, "run", run)
         return True
 
+    def add_scores(self, key: str, all_scores: Sequence[PartScores], made_with: Mapping[str, Any]) -> None:
+        """Add scores to a run that is done; all else of it stays, and its provenance says what was added."""
+        execute = self._connection.execute
+        sql = "SELECT r.id, r.status, p.text FROM runs r JOIN provenance p ON p.id = r.provenance WHERE r.key = ?"
+        run, status, text = execute(sql, (key,)).fetchone() or (0, "", "")
+        problem = next(_score_problems(all_scores), "")
+        if status != DONE or problem:
+            raise InputError(f"scores of {key}: {problem or 'no run that is done; expected one'}")
+        stored = execute("SELECT digest FROM checksums WHERE kind = 'run' AND id = ?", (run,)).fetchone()
+        if stored is None or stored[0] not in (b"", checksum(self._connection, "run", run)):
+            raise CorruptStore(f"run {key} has changed")
+        for scores in all_scores:
+            ids = [(run, self.text_id("name", scores.part), self.text_id("name", metric)) for metric in scores.values]
+            # A score without counts is replaced; one with counts would break a constraint of the table.
+            sql = "DELETE FROM scores WHERE run = ? AND part = ? AND metric = ? AND fields = 0"
+            self._connection.executemany(sql, ids)
+            self._add_scores(run, scores)
+        added = [(scores.part, metric) for scores in all_scores for metric in scores.values]
+        made = json.dumps(with_added_scores(provenance_record(text), added, made_with), sort_keys=True, default=str)
+        execute("UPDATE runs SET provenance = ? WHERE id = ?", (self.text_id("provenance", made), run))
+        if stored[0]:  # a row of an earlier version has none, and one computed now would vouch for it
+            write_checksum(self._connection, "run", run)
+
     def _add_scores(self, run: int, scores: PartScores) -> None:
-        part = self._name_id(scores.part)
+        part = self.text_id("name", scores.part)
         for metric, value in scores.values.items():
             counts_NF = scores.counts.get(metric, NO_COUNTS)
             columns = [self._column_id(column_N) for column_N in np.ascontiguousarray(counts_NF.T)]
             sizes = (int(scores.sentences), int(scores.words), len(counts_NF), len(columns))
-            row = (run, part, self._name_id(metric), float(value), *sizes, " ".join(map(str, columns)))
+            row = (run, part, self.text_id("name", metric), float(value), *sizes, " ".join(map(str, columns)))
             self._connection.execute("INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def _column_id(self, column_N: NDArray[np.integer]) -> int:
@@ -103,12 +128,10 @@ class OutcomeWriter:
         sql = "INSERT INTO columns (fingerprint, kind, units, data) VALUES (?, ?, ?, ?)"
         return int(self._connection.execute(sql, row).lastrowid or 0)
 
-    def _name_id(self, name: str) -> int:
-        return self._id("name", "name", _unicode(name))
-
-    def _id(self, kind: str, column: str, text: str) -> int:
-        """The id of a text that is stored once."""
-        table, number = ROW_TABLES[kind], self.ids.get((kind, text))
+    def text_id(self, kind: str, text: str) -> int:
+        """The id of a name or a provenance, which is stored once."""
+        text = _unicode(text)
+        table, column, number = ROW_TABLES[kind], TEXT_COLUMNS[kind], self.ids.get((kind, text))
         if number is None:
             added = self._connection.execute(f"INSERT OR IGNORE INTO {table} ({column}) VALUES (?)", (text,)).rowcount
             row = self._connection.execute(f"SELECT id FROM {table} WHERE {column} = ?", (text,)).fetchone()
@@ -118,6 +141,14 @@ class OutcomeWriter:
             if added:
                 write_checksum(self._connection, kind, number)
         return number
+
+
+def provenance_record(text: str) -> dict[str, Any]:
+    """A provenance as it was stored."""
+    try:
+        return dict(json.loads(text))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise CorruptStore(f"a provenance: {error}") from None
 
 
 def delete_run(connection: sqlite3.Connection, key: str) -> None:
@@ -241,17 +272,27 @@ def write_prediction(folder: str | os.PathLike[str], key: str, part: str, data: 
     InputError
         If it cannot be written; then there is no file, or the one from before.
     """
-    file = prediction_file(key, part)
-    target = Path(folder) / file
-    scratch = Path(folder) / UNFINISHED / f"{key}.{part}.{os.getpid()}"
+    file = record_prediction(key, part, data)
+    write_compressed(folder, file, compress(data, level=TEXT))
+    return file
+
+
+def record_prediction(key: str, part: str, data: bytes) -> PredictionFile:
+    """What a store says of the file of a prediction."""
+    return PredictionFile(prediction_file(key, part), hashlib.sha256(data).hexdigest(), len(data))
+
+
+def write_compressed(folder: str | os.PathLike[str], file: PredictionFile, compressed: bytes) -> None:
+    """Write a prediction that is compressed already; see `write_prediction`."""
+    target = Path(folder) / file.file
+    scratch = Path(folder) / UNFINISHED / f"{target.stem}.{os.getpid()}"
     try:
         for parent in (target.parent, scratch.parent):
             parent.mkdir(parents=True, exist_ok=True)
         with replace_file(target, scratch, sync=True):
-            scratch.write_bytes(compress(data, level=TEXT))
+            scratch.write_bytes(compressed)
     except OSError as error:
         raise InputError(f"{target}: cannot be written ({reason(error)})") from error
-    return PredictionFile(file, hashlib.sha256(data).hexdigest(), len(data))
 
 
 def read_prediction(folder: Path, prediction: PredictionFile) -> bytes:

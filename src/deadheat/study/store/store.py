@@ -14,7 +14,7 @@ import os
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.registry import base_name
-from deadheat.study.plan.cells import DONE, Outcome, PredictionFile
+from deadheat.study.plan.cells import DONE, Outcome, PartScores, PredictionFile
 from deadheat.study.store import database
 from deadheat.study.store.checking import LISTED, PREDICTIONS, StoreCheck, check_store, row_faults
 from deadheat.study.store.recording import (
@@ -128,6 +128,12 @@ class Store:
         with self._writing():
             delete_run(self._connection, outcome.cell.key)
             return self._writer.add(outcome)
+
+    def add_scores(self, scores: Mapping[str, Sequence[PartScores]], made_with: Mapping[str, Any]) -> None:
+        """Add scores of stored predictions to cells that are done, all or none; the rest of their outcomes stays."""
+        with self._writing():
+            for key, of_cell in scores.items():
+                self._writer.add_scores(key, of_cell, made_with)
 
     def set_study(self, text: str) -> None:
         """Save the text of the study file, unless it is that of the last one; the earlier ones are kept too."""
@@ -270,14 +276,18 @@ class Store:
             raise NameUnknown(f"{self.path}: run {key}: prediction of part", part, list(files))
         return read_prediction(self.predictions, files[part])
 
+    def prediction_files(self) -> dict[str, dict[str, PredictionFile]]:
+        """The files of predictions, by key and part."""
+        files: dict[str, dict[str, PredictionFile]] = {}
+        sql = "SELECT key, part, file, sha256, bytes FROM runs r JOIN predictions p ON p.run = r.id"
+        for key, part, *file in self._rows(sql):
+            files.setdefault(key, {})[part] = PredictionFile(*file)
+        return files
+
     def prediction_hashes(self) -> dict[str, dict[str, str]]:
         """The hashes of all predictions, by the key of the run and the part."""
-        hashes: dict[str, dict[str, str]] = {}
-        for key, part, digest in self._rows(
-            "SELECT r.key, p.part, p.sha256 FROM predictions p JOIN runs r ON p.run = r.id"
-        ):
-            hashes.setdefault(key, {})[part] = digest
-        return hashes
+        files = self.prediction_files()
+        return {key: {part: file.sha256 for part, file in of_run.items()} for key, of_run in files.items()}
 
     def verify(self) -> list[str]:
         """All that is missing or has changed, one line each: in the file itself, rows, counts, scores, predictions."""

@@ -1,0 +1,145 @@
+"""The job for Slurm: as text, and run by stand-ins for sbatch and srun."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deadheat.cli.main import main
+from deadheat.study.cluster.slurm import SlurmJob
+from deadheat.study.store.store import Store
+from tests.study.cluster.cluster_cases import cluster_study
+from tests.study.study_cases import ROOT
+
+SBATCH = """\
+#!/bin/bash
+cat > job.sh
+echo "Submitted batch job $JOB"
+export SLURM_JOB_ID=$JOB SLURM_CPUS_ON_NODE=1 SLURM_NNODES=$(sed -n 's/^#SBATCH --nodes=//p' job.sh)
+bash job.sh > job.out 2> job.err
+echo $? > job.code
+"""
+# All tasks run on this machine, as if each were on a node of its own.
+SRUN = """\
+#!/bin/bash
+while [[ $1 = --* ]]; do shift; done
+trap 'kill $(jobs -p); wait' TERM
+for task in $(seq 0 $((SLURM_NNODES - 1))); do SLURM_PROCID=$task "$@" & done
+wait
+"""
+
+
+def test_the_script_asks_for_what_was_asked() -> None:
+    options = ["--partition=long", "--mem=0", "-A me"]
+    script = SlurmJob(Path("/home/me/my study/it's.toml"), ["--set=a='b c'"], 4, "8:00:00", options).script()
+    lines = script.splitlines()
+    assert lines[0] == "#!/bin/bash"
+    directives = [line.removeprefix("#SBATCH ") for line in lines if line.startswith("#SBATCH")]
+    assert directives == [
+        """--job-name='it'"'"'s'""", "--nodes=4", "--ntasks-per-node=1", "--exclusive",
+        """--output='it'"'"'s.slurm-%j.log'""", "--open-mode=append", "--signal=B:TERM@120",
+        "--time=8:00:00", "--partition=long", "--mem=0", "-A me",
+    ]  # fmt: skip
+    assert "cd '/home/me/my study' || exit 1" in lines
+    assert f"export python={sys.executable}" in lines
+    command = """"$python" -m deadheat run 'it'"'"'s.toml' '--set=a='"'"'b c'"'"'' --engine ray"""
+    assert f'{command} --address "$head:$port" &' in lines
+    assert "ray stop" not in script
+    assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
+
+
+def test_dry_run_prints_the_script_and_passes_options_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = cluster_study(tmp_path)
+    options = ["--set", "splits.times=2", "--store", "other.sqlite", "--retry-failed", "--quiet", "--purpose", "a b"]
+    assert main(["run", str(path), "--slurm", "--dry-run", *options]) == 0
+    out, _ = capsys.readouterr()
+    [command] = [line for line in out.splitlines() if line.startswith('"$python"')]
+    store = Path("other.sqlite").absolute()
+    passed = f"--set=splits.times=2 --store={store} '--purpose=a b' --retry-failed --quiet"
+    assert command == f'"$python" -m deadheat run study.toml {passed} --engine ray --address "$head:$port" &'
+    assert "#SBATCH --nodes=1" in out
+
+
+def test_a_refusal_of_sbatch_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = cluster_study(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["run", str(path), "--slurm"]) == 2
+    assert "sbatch: cannot be started (no such file or directory); expected" in capsys.readouterr().err.lower()
+    _program(tmp_path / "sbatch", "#!/bin/sh\necho 'sbatch: error: invalid partition' >&2\nexit 1\n")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/bin{os.pathsep}/usr/bin")
+    assert main(["run", str(path), "--slurm"]) == 2
+    assert "sbatch: sbatch: error: invalid partition" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_job_starts_ray_on_two_nodes_runs_the_study_and_leaves_nothing(
+    tmp_path: Path, ray_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = cluster_study(tmp_path / "study", "unigram mine.py:tagger", times=4)
+    (tmp_path / "bin").mkdir()
+    for name, text in (("sbatch", SBATCH), ("srun", SRUN)):
+        _program(tmp_path / "bin" / name, text)
+    job = 1 + os.getpid()  # its port depends on it
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("JOB", str(job))
+    assert main(["run", str(path), "--slurm", "--nodes", "2"]) == 0
+    assert capsys.readouterr().out == f"Submitted batch job {job}\n"
+    messages = (path.parent / "job.err").read_text()
+    assert (path.parent / "job.code").read_text() == "0\n", messages + (path.parent / f"ray-{job}.log").read_text()
+    assert "8 cells run; results in study.sqlite" in messages
+    assert "unigram" in (path.parent / "job.out").read_text()
+    with Store.read(path.with_suffix(".sqlite")) as store:
+        assert len(store.done()) == 8
+    assert not list(path.parent.glob(".ray-token*"))
+    token = f"RAY_AUTH_TOKEN_PATH={path.parent}/.ray-token-{job}".encode()
+    assert not [process for process in Path("/proc").glob("[0-9]*/environ") if token in _bytes(process)]
+
+
+@pytest.mark.slow
+def test_a_job_in_which_ray_does_not_start_fails(
+    tmp_path: Path, ray_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = cluster_study(tmp_path / "study")
+    (tmp_path / "bin").mkdir()
+    _program(tmp_path / "bin" / "sbatch", SBATCH)
+    _program(tmp_path / "bin" / "srun", "#!/bin/sh\necho no Ray here\nexit 1\n")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("JOB", str(1 + os.getpid()))
+    assert main(["run", str(path), "--slurm"]) == 0
+    assert (path.parent / "job.code").read_text() == "1\n"
+    assert "Ray did not start" in (path.parent / "job.err").read_text()
+    assert not path.with_suffix(".sqlite").exists()
+
+
+def _program(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o700)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def test_the_job_for_kubernetes_is_yaml_and_runs_a_study() -> None:
+    """What the page shows: the same image and no memory monitor on all nodes, no cells on the head."""
+    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
+    page = (ROOT / "docs" / "howto" / "kubernetes.md").read_text()
+    job = yaml.safe_load(page.partition("```yaml\n")[2].partition("```")[0])
+    assert job["kind"] == "RayJob"
+    assert job["spec"]["entrypoint"].startswith("deadheat run /study/study.toml --engine ray")
+    cluster = job["spec"]["rayClusterSpec"]
+    assert cluster["headGroupSpec"]["rayStartParams"] == {"num-cpus": "0"}
+    groups = [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]
+    containers = [group["template"]["spec"]["containers"][0] for group in groups]
+    assert len({container["image"] for container in containers}) == 1
+    variables = [{one["name"]: one["value"] for one in container["env"]} for container in containers]
+    assert {values["RAY_memory_monitor_refresh_ms"] for values in variables} == {"0"}
