@@ -87,7 +87,7 @@ def imported_modules(file: Path) -> Iterator[str]:
     """The top-level modules that a Python file imports, each once; what is no Python imports nothing."""
     try:
         tree = ast.parse(_read(file))
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nested too deeply
         return
     modules: dict[str, None] = {}
     for node in ast.walk(tree):

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from deadheat.errors import InputError, StudyError
+from deadheat.metrics import METRICS
 from deadheat.study.plan.study_file import read_study
 from deadheat.study.plan.toml_lines import line_of
 from tests.cli.running import Commands
@@ -319,6 +320,18 @@ def test_overrides_that_cannot_be_meant_are_one_line(folder: Path) -> None:
     for override in (f"seeds={'[' * 5000}", f"seeds={'9' * 5000}", f"seeds={2**70}", "splits.times=100000"):
         (line,) = faults(folder, GOOD, override)
         assert len(line) < 400
+
+
+@pytest.mark.parametrize("deep", ["[" * 100_000, "(" * 300 + ")" * 300, "-" * 100_000 + "1", "1" + "+1" * 100_000])
+def test_settings_that_are_nested_too_deeply_are_one_line(folder: Path, deep: str, commands: Commands) -> None:
+    (folder / "study.toml").write_text(
+        GOOD.replace("'random'", f"'random(sizes={deep})'").replace('"random"', f'"random(sizes={deep})"')
+    )
+    message = commands.refused("run", folder / "study.toml", "--plan")
+    assert "bug" not in message
+    with pytest.raises(InputError, match="invalid settings") as caught:
+        METRICS.make(f"las(subtypes={deep})")
+    assert len(str(caught.value)) < 300
 
 
 def test_patterns_longer_than_paths_match_nothing(folder: Path, commands: Commands, tmp_path: Path) -> None:
