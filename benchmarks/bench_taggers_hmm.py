@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import platform
 import time
 from dataclasses import dataclass
+from importlib.metadata import version
 from itertools import pairwise
 from typing import Any
 
@@ -71,8 +73,10 @@ def share(labels: list[str], others: list[str]) -> str:
 
 def main() -> None:
     train, dev = corpora()
-    print(f"{train.words:,} words to learn from, {dev.words:,} to label; thousands of words a second of CPU")
     peer = importlib.util.find_spec("nltk") is not None
+    versions = f"Deadheat {version('deadheat')}" + (f", NLTK {version('nltk')}" if peer else "")
+    print(f"{versions}, Python {platform.python_version()}")
+    print(f"{train.words:,} words to learn from, {dev.words:,} to label; thousands of words a second of CPU")
     rows = []
     for column in ("upos", "xpos"):
         for capitals in (True, False):

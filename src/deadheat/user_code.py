@@ -28,6 +28,7 @@ from types import ModuleType
 from typing import Any
 
 from deadheat.errors import InputError, NameUnknown, reason
+from deadheat.files import FileError, hash_content, read_small
 
 DIGITS = 8  # hexadecimal, of a hash: enough to tell the versions of a file apart
 EXPECTED = "expected mine.py:name or package.module:name"
@@ -101,7 +102,7 @@ def _imports(file: Path) -> Iterator[tuple[int, str]]:
     """What a Python file imports, as levels of relative imports and dotted names; what is no Python imports nothing."""
     try:
         tree = ast.parse(_read(file))
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nested too deeply
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -142,15 +143,14 @@ def hash_file(path: Path) -> str:
 
 @functools.cache
 def _hash_file(path: Path, _changed_ns: int, _size: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return hash_content(path)
 
 
 def _read(file: Path) -> bytes:
     try:
-        return file.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({reason(error)}); expected a Python file") from error
+        return read_small(file)
+    except FileError as error:
+        raise InputError(f"{error}; expected a Python file") from error
 
 
 @dataclass(frozen=True, slots=True)

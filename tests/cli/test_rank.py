@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from deadheat.cli.options import report_progress
 from tests.cli.running import Commands
 
 SYSTEMS = {
@@ -200,3 +201,17 @@ def test_all_metrics_can_be_compared_without_naming_one(commands: Commands, tmp_
     found = json.loads(commands("rank", path, "--metrics", "all", "--subset-size", 2, "--json").out)
     assert {each["metric"] for each in found["metrics"]} == {"blex", "las"}
     assert found["metric"] == "las"
+
+
+def test_progress_is_reported_after_a_while_and_then_less_often(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    report = report_progress()
+    for done in range(1, 101):
+        now[0] += 0.5
+        report("subsets", 1000 * done, 100_000)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "6,000 of 100,000 subsets, about 47 s left"
+    assert [line.partition(" ")[0] for line in lines] == ["6,000", "12,000", "24,000", "48,000", "96,000"]

@@ -271,3 +271,34 @@ def test_a_table_with_a_column_kind_is_no_result(commands: Commands, tmp_path: P
     path = tmp_path / "result.txt"
     path.write_text('{"kind": [], "schema": 1}\n{"kind": []}\n')
     assert commands("report", path, "--out", tmp_path / "page.html").code == 0
+
+
+@pytest.mark.parametrize(
+    ("table", "note"),
+    [
+        ("treebank,A,B\nen,0.91,90.5\nde,0.85,84.1\n", "all scores of A are between 0 and 1, and others reach 90.5"),
+        (
+            "treebank,A,B\nen,0.91,90.5\nde,0.85,84.1\nfi,0.8,79.9\nta,0.7,71.1\n",
+            "all scores of A are between 0 and 1, and others reach 90.5",
+        ),
+        (
+            "system,seed,score\nA,1,0.91\nA,2,0.92\nB,1,90.2\nB,2,90.6\n",
+            "all scores of A are between 0 and 1, and others reach 90.6",
+        ),
+        (
+            "system,treebank,score\nA,en,91\nB,en,90\nA,de,0.81\nB,de,0.83\n",
+            "all scores on de are between 0 and 1, and others reach 91",
+        ),
+        ("system,score\nA,91\nA,91\nA,92\nB,90\nB,90.5\n", "1 row is the same as another (line 3 as line 2)"),
+    ],
+)
+def test_what_may_be_wrong_with_a_table_is_said_on_the_terminal_and_the_page(
+    table: str, note: str, commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("scores.csv").write_text(table)
+    done = commands("report", "scores.csv")
+    assert done.code == 0
+    assert done.err.startswith(f"note: {note}")
+    assert done.err.count("\n") == 1
+    assert note[1:] in Path("scores.html").read_text()  # which begins with a capital

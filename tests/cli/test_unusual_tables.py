@@ -50,6 +50,11 @@ def refused(
     assert os.listdir() == [name]
 
 
+def test_lines_of_json_with_a_column_each_do_not_fill_the_memory(commands: Commands) -> None:
+    lines = "".join(f'{{"a{number}": 1}}\n' for number in range(5000))
+    refused(commands, lines, "5,000 rows by 5,000 columns, most of them empty", name="t.jsonl")
+
+
 @pytest.mark.parametrize("ends", ["\r", "\r\n", "\n\r"])
 def test_line_ends_of_any_system_are_read(ends: str, commands: Commands) -> None:
     Path("t.csv").write_text(LONG, newline="\n")

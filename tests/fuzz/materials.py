@@ -91,6 +91,24 @@ def _write_tables(folder: Path) -> None:
     pl.DataFrame(runs).write_csv(folder / "runs.csv")
     pl.DataFrame(runs).write_ndjson(folder / "runs.jsonl")
     pl.DataFrame(wide).write_parquet(folder / "wide.parquet")
+    pl.DataFrame(runs).write_parquet(folder / "runs.parquet")
+    (folder / "one.csv").write_text("metric\nlas\nuas\n")
+    items = [
+        {"task": f"task{i % 2}", "item": f"q{i}", "system": system, "score": int(rng.random() < 0.6)}
+        for i in range(40)
+        for system in systems[:2]
+    ]
+    pl.DataFrame(items).write_csv(folder / "items.csv")
+    pl.DataFrame(items).write_ndjson(folder / "items.jsonl")
+    pl.DataFrame(items).write_parquet(folder / "items.parquet")
+    battles = [
+        {"model_a": a, "model_b": b, "winner": rng.choice(["model_a", "model_b", "tie"])}
+        for a in systems
+        for b in systems
+        if a != b
+        for _ in range(5)
+    ]
+    pl.DataFrame(battles).write_csv(folder / "battles.csv")
     families = [{"treebank": name, "family": f"family{i % 3}", "size": 100 * i} for i, name in enumerate(sets)]
     pl.DataFrame(families).write_csv(folder / "attributes.csv")
     subsets = [{"subset": f"paper{i}", "treebank": name} for i in range(2) for name in sets[i : i + 5]]

@@ -83,6 +83,8 @@ TOKENS = (
     b"[" * 100_000,
     b"{" * 3000,
     b'{"a":' * 3000,
+    b"a." * 20_000 + b"a = 1\n",
+    b"[" + b"'a'." * 300 + b"a]\n",
     b"\n" * 5000,
     b"," * 3000,
     b"\t" * 3000,
@@ -183,6 +185,15 @@ def drop_column(lines: list[bytes], rng: np.random.Generator) -> list[bytes]:
     return [separator.join(cell for i, cell in enumerate(line.split(separator)) if i != column) for line in lines]
 
 
+def keep_columns(data: bytes, rng: np.random.Generator) -> bytes:
+    """Keep one column of a table, or two."""
+    lines = data.split(b"\n")
+    separator = b"\t" if b"\t" in lines[0] else b","
+    kept = rng.integers(lines[0].count(separator) + 1, size=int(rng.integers(1, 3)))
+    rows = [line.split(separator) for line in lines]
+    return b"\n".join(separator.join(row[i] for i in kept if i < len(row)) for row in rows)
+
+
 def line_ends(data: bytes, rng: np.random.Generator) -> bytes:
     return data.replace(b"\n", (b"\r", b"\r\n", b"\n\r", b"\0", b"\xe2\x80\xa8")[int(rng.integers(5))])
 
@@ -224,6 +235,7 @@ MUTATIONS: Sequence[tuple[Mutation, float]] = (
     (_on_lines(drop_line), 2),
     (_on_lines(repeat_line), 2),
     (_on_lines(drop_column), 1),
+    (keep_columns, 1),
     (line_ends, 1),
     (paste_again, 1),
     (compress, 1),

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-DEEP = 5000
+DEEP, NESTED = 5000, "nested"
+ROWS, LONG = 50_000, "x" * 5000
 VALUES: tuple[Any, ...] = (
     None,
     True,
@@ -74,6 +75,11 @@ def change_json(path: Path, rng: np.random.Generator) -> None:
         waiting += [value for _, value in items]
     parent, key = places[int(rng.integers(len(places)))]
     choice = rng.random()
+    if choice < 0.03:
+        parent[key], depth = NESTED, int(rng.choice([100, 900, 100_000]))
+        deep = ("[" * depth + "]" * depth) if rng.random() < 0.5 else ('{"a":' * depth + "1" + "}" * depth)
+        path.write_text(json.dumps(document).replace(f'"{NESTED}"', deep))
+        return
     if choice < 0.75:
         parent[key] = _odd(rng)
     elif choice < 0.9:
@@ -113,6 +119,9 @@ def change_store(path: Path, rng: np.random.Generator) -> None:
                 store.execute(f"DELETE FROM '{table}' {row}")
             else:
                 store.execute(f"DROP TABLE '{table}'")
+            if rng.random() < 0.5:  # as if a version without checksums had written it
+                store.execute("DELETE FROM checksums WHERE kind = 'result' AND id NOT IN (SELECT id FROM results)")
+                store.execute("UPDATE checksums SET digest = x''")
 
 
 def change_counts(path: Path, rng: np.random.Generator) -> None:
@@ -140,10 +149,28 @@ def change_counts(path: Path, rng: np.random.Generator) -> None:
     path.write_bytes(file.getvalue())
 
 
+def _bomb(table: pl.DataFrame, name: str, rng: np.random.Generator) -> pl.DataFrame:
+    """Many rows that need few bytes in a file."""
+    values = [
+        pl.Series([LONG]),
+        pl.Series([LONG], dtype=pl.Categorical),
+        pl.Series([LONG.encode()]),
+        pl.Series([[LONG] * 2]),
+        pl.Series([{"a": {LONG: [0] * 50}}]),
+        pl.Series([0]),
+        pl.Series([[0.5] * 50]),
+    ]
+    column = values[int(rng.integers(len(values)))].new_from_index(0, ROWS).alias(name)
+    return table.drop(name).head(1).join(column.to_frame(), how="cross")
+
+
 def change_parquet(path: Path, rng: np.random.Generator) -> None:
-    """Give a column another type, name or value."""
+    """Give a column another type, name or value, or so many rows that they need much memory."""
     table = pl.read_parquet(path)
     name = table.columns[int(rng.integers(table.width))]
+    if rng.random() < 0.15:
+        _bomb(table, name, rng).write_parquet(path, compression="zstd")
+        return
     odd: list[Any] = [
         pl.lit(None),
         pl.lit(float("nan")),
@@ -168,9 +195,10 @@ def change_parquet(path: Path, rng: np.random.Generator) -> None:
             if rng.random() < 0.6
             else pl.when(pl.int_range(pl.len()) == 2).then(column).otherwise(pl.col(name)).alias(name)
         )
-    if rng.random() < 0.2:
-        table = table.rename({name: str(VALUES[int(rng.integers(17, 25))])}) if rng.random() < 0.5 else table.clear()
     with suppress(pl.exceptions.PolarsError, UnicodeEncodeError):
+        if rng.random() < 0.2:
+            other = {name: str(VALUES[int(rng.integers(17, 25))])}
+            table = table.rename(other) if rng.random() < 0.5 else table.clear()
         table.write_parquet(path)
 
 

@@ -76,6 +76,39 @@ def test_damaged_tables_are_read_or_refused(name: str, folder: Path, capfd: pyte
         run([command, *options, name], f"{name} {seed}", capfd)
 
 
+HEADER = ("metric", "system", "treebank", "score", "seed", "part", "split", "number", "subset", "A", "B", "model_a",
+          "model_b", "winner", "item", "id")  # fmt: skip
+CELLS = ("las", "a", "b", "1.5", "90", "0", "", "test", "1e14", "-1", "true")
+
+
+def small_table(rng: np.random.Generator) -> str:
+    """A table of few columns with the names that mean something."""
+    names = rng.choice(HEADER, size=int(rng.integers(1, 4)), replace=False)
+    rows = rng.choice(CELLS, size=(int(rng.integers(0, 5)), len(names)))
+    return "".join(",".join(map(str, row)) + "\n" for row in (names, *rows))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_small_tables_are_read_or_refused(seed: int, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    others = (["compare"], ["power", "--difference", "1"], ["rank", "--subsets", "t.csv"], ["size"])
+    for number in range(40):
+        rng = np.random.default_rng([seed, number])
+        Path("t.csv").write_text(small_table(rng))
+        for command, *options in (*ON_TABLES, *others):
+            run([command, "t.csv", *options], f"{seed} {number}", capfd)
+
+
+@pytest.mark.parametrize("column", HEADER)
+@pytest.mark.parametrize("value", ["las", "1.5"])
+def test_a_table_with_one_column_is_refused(
+    column: str, value: str, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Path("t.csv").write_text(f"{column}\n{value}\n")
+    for command, *options in (["rank"], ["compare"], ["compare", "--scores"], ["report"]):
+        assert main([command, *options, "t.csv"]) == 2
+        assert "a bug in Deadheat" not in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("kind", ["rank", "seeds", "contrast"])
 def test_damaged_result_files_are_shown_or_refused(kind: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for name in ("long.csv", "runs.csv"):

@@ -32,7 +32,8 @@ from tests.fuzz.targets import TARGETS, command_line
 
 CPU_LIMIT_S, WALL_LIMIT_S = 20.0, 240.0
 MEMORY_LIMIT_MB = 2048
-ADDRESS_SPACE = 12 << 30
+ADDRESS_SPACE = 6 << 30
+STRANGE = 0.03  # share of the inputs in which a file is none
 MANY_LINES = 60  # of standard error
 
 
@@ -52,7 +53,9 @@ class Input:
 
 def main() -> None:
     materials, scratch, seed, start, stop = sys.argv[1:]
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    allowed = resource.getrlimit(resource.RLIMIT_AS)[1]
+    limit = ADDRESS_SPACE if allowed == resource.RLIM_INFINITY else min(allowed, ADDRESS_SPACE)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
     for number in range(int(start), int(stop)):
         print(number, file=lines, flush=True)  # whoever waits for us knows which one hangs
@@ -71,11 +74,13 @@ def run_input(materials: Path, scratch: Path, seed: int, number: int) -> Input:
     shutil.copytree(materials, folder)
     damaged = min(folder.glob(file))  # a name or a pattern
     change = CHANGES.get(damaged.suffix)
-    if change and rng.random() < 0.6:
+    arguments = command_line(target, rng)
+    if rng.random() < STRANGE and "-" not in arguments:
+        make_strange(damaged, rng)
+    elif change and rng.random() < 0.6:
         change(damaged, rng)
     elif rng.random() < 0.95:  # else only the options are odd
         damaged.write_bytes(mutate(damaged.read_bytes(), rng))
-    arguments = command_line(target, rng)
     os.environ["DEADHEAT_LEDGER"] = str(folder / "ledger.jsonl")
     os.environ.pop("DEADHEAT_MAX_SIZE", None)
     _reset_peak_memory()
@@ -96,6 +101,16 @@ def run_input(materials: Path, scratch: Path, seed: int, number: int) -> Input:
     return Input(
         number, " ".join(arguments), file, code, round(seconds, 2), round(memory), problem, detail or errors[-300:]
     )
+
+
+def make_strange(path: Path, rng: np.random.Generator) -> None:
+    """Put something else in the place of a file: a device, a folder, a link to nothing or to itself."""
+    path.unlink()
+    kind = int(rng.integers(6))
+    if kind == 0:
+        path.mkdir()
+    elif kind < 5:
+        path.symlink_to(("/dev/zero", "/dev/urandom", path.name, "nowhere")[kind - 1])
 
 
 def judge(arguments: Sequence[str], code: int, out: str, errors: str, trace: str) -> tuple[str, str]:

@@ -182,3 +182,14 @@ def test_means_of_many_digits_are_counted_and_what_stays_undecided_is_noted() ->
         assert pair.exact.undecided < 1e-3 * pair.exact.total
         assert pair.shares[0] == pytest.approx(pair.ahead, abs=0.05)
     assert all(row.possible_best is not None and row.possible_best.proved for row in found.systems)
+
+
+def test_progress_is_reported_by_what_is_counted() -> None:
+    counts: dict[str, list[tuple[int, int]]] = {}
+
+    def on_progress(what: str, done: int, total: int) -> None:
+        counts.setdefault(what, []).append((done, total))
+
+    table = {"A": {"en": 90.0, "de": 80.0, "fi": 70.0}, "B": {"en": 80.0, "de": 80.0, "fi": 71.0}}
+    rank(table, subset_size=2, exact=True, on_progress=on_progress)
+    assert counts == {"subsets": [(3, 3)], "systems": [(1, 2), (2, 2)]}

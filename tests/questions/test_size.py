@@ -225,6 +225,8 @@ def test_saved_counts_that_do_not_fit_together_are_reported(folder: Path) -> Non
         ("metric", "lass.v1"),
         ("lengths", good["lengths"][:-1]),
         ("predictions", good["predictions"][:1]),
+        ("hashes", np.array(["\ud800"])),
+        ("lengths", np.full(len(good["lengths"]), "9" * 30)),
     ):
         np.savez(path, **{**good, key: value})
         with pytest.raises(InputError, match="broken counts"):

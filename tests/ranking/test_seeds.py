@@ -325,3 +325,17 @@ def test_seeds_that_cannot_be_computed_are_nan_or_infinite() -> None:
         seeds_needed([1.0, 2.0], [2.0, 1.0], rng=rng, difference=0.0)
     with pytest.raises(InputError, match=r"alpha 0\.05 and power 1\.5; expected both between 0 and 1"):
         seeds_needed([1.0, 2.0], [2.0, 1.0], rng=rng, target=1.5)
+
+
+def test_differences_of_very_many_runs_need_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    keys, scores = rng.integers(0, 3, 4000), rng.normal(80, 1, 4000)
+    exact = seed_differences(keys, scores)
+    monkeypatch.setattr("deadheat.ranking.seeds.MOST_PAIRS", 100_000)
+    thinned = seed_differences(keys, scores)
+    assert (thinned.configurations, thinned.runs) == (exact.configurations, exact.runs)
+    assert thinned.maximum == exact.maximum
+    assert thinned.median == pytest.approx(exact.median, rel=0.02)
+    assert thinned.p95 == pytest.approx(exact.p95, rel=0.02)
+    monkeypatch.undo()
+    assert seed_differences(np.zeros(300_000, int), np.zeros(300_000)).maximum == 0

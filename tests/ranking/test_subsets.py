@@ -273,3 +273,15 @@ def test_no_samples_are_refused() -> None:
 def test_a_design_for_other_data_sets_is_refused() -> None:
     with pytest.raises(InputError, match="subsets of 6 data sets; expected the 7"):
         rank_over_subsets(small_table(0), free(6, 2), samples=10)
+
+
+def test_progress_counts_samples_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = integer_scores(np.arange(12.0).reshape(3, 4) % 5)
+    expected = rank_over_subsets(scores, free(4, 2), samples=2500)
+    monkeypatch.setattr(module, "PAIRS_PER_CALL", 1000 * scores.systems**2)
+    done: list[tuple[int, int]] = []
+    ranks = rank_over_subsets(scores, free(4, 2), samples=2500, on_progress=lambda _, *numbers: done.append(numbers))
+    assert done == [(1000, 2500), (2000, 2500), (2500, 2500)]
+    assert (ranks.counts_SS == expected.counts_SS).all()
+    assert (ranks.wins_SS == expected.wins_SS).all()
+    assert ranks.tau == expected.tau

@@ -275,7 +275,7 @@ def test_a_study_file_stands_for_its_store(finished_study: FinishedStudy, tmp_pa
     (tmp_path / "small.sqlite").rename(tmp_path / "elsewhere.sqlite")
     assert report(study).page.title == "small study"
     study.write_text("store = [")
-    with pytest.raises(InputError, match="not TOML"):
+    with pytest.raises(InputError, match="not valid TOML"):
         report(study)
 
 

@@ -55,10 +55,12 @@ def corpus_text(sentences: int, seed: int = 0) -> str:
     return "\n".join(lines) + "\n"
 
 
-def study_file(folder: Path, systems: str = "majority unigram", more: str = "", *, times: int = 3) -> Path:
-    """A study of systems, given by their names, over random splits of a corpus of thirty sentences."""
+def study_file(
+    folder: Path, systems: str = "majority unigram", more: str = "", *, times: int = 3, sentences: int = 30
+) -> Path:
+    """A study of systems, given by their names, over random splits of a corpus."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "small.conllu").write_text(corpus_text(30))
+    (folder / "small.conllu").write_text(corpus_text(sentences))
     (folder / "noun.sh").write_text(NOUN)
     entries = "".join(f"[[systems]]\nname = {name!r}\n" for name in systems.split())
     splits = f"[corpora.small]\nfiles = 'small.conllu'\n[splits]\nstrategy = 'random'\ntimes = {times}\n"

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from deadheat.errors import InputError, StudyError
+from deadheat.metrics import METRICS
 from deadheat.study.plan.study_file import read_study
 from deadheat.study.plan.toml_lines import line_of
+from tests.cli.running import Commands
 
 GOOD = """\
 name = "taggers"
@@ -287,7 +289,7 @@ def test_a_pattern_that_matches_nothing_is_an_error(folder: Path, files: str) ->
     ("old", "new", "message"),
     [
         ("seeds = 2", f"x = {'[' * 2000}{']' * 2000}", "study.toml: nested too deeply; expected a study file"),
-        ("seeds = 2", "x." * 3000 + "y = 1", "study.toml: nested too deeply; expected a study file"),
+        ("seeds = 2", "x." * 3000 + "y = 1", "study.toml: a key of more than 20 parts in line 2"),
         ("seeds = 2", "seeds = " + "9" * 5000, "study.toml: not valid TOML (exceeds the limit (4300 digits) for"),
         ("seeds = 2", "seeds = 0x" + "f" * 5000, "study.toml:2: seeds: a number beyond 64 bits; expected less than"),
         ("seeds = [7]", f"seeds = [{2**64}]", "study.toml:19: systems.1.seeds.0: a number beyond 64 bits"),
@@ -318,3 +320,33 @@ def test_overrides_that_cannot_be_meant_are_one_line(folder: Path) -> None:
     for override in (f"seeds={'[' * 5000}", f"seeds={'9' * 5000}", f"seeds={2**70}", "splits.times=100000"):
         (line,) = faults(folder, GOOD, override)
         assert len(line) < 400
+
+
+@pytest.mark.parametrize("deep", ["[" * 100_000, "(" * 300 + ")" * 300, "-" * 100_000 + "1", "1" + "+1" * 100_000])
+def test_settings_that_are_nested_too_deeply_are_one_line(folder: Path, deep: str, commands: Commands) -> None:
+    (folder / "study.toml").write_text(
+        GOOD.replace("'random'", f"'random(sizes={deep})'").replace('"random"', f'"random(sizes={deep})"')
+    )
+    message = commands.refused("run", folder / "study.toml", "--plan")
+    assert "bug" not in message
+    with pytest.raises(InputError, match="invalid settings") as caught:
+        METRICS.make(f"las(subtypes={deep})")
+    assert len(str(caught.value)) < 300
+
+
+def test_patterns_longer_than_paths_match_nothing(folder: Path, commands: Commands, tmp_path: Path) -> None:
+    for name in ("[" * 100_000, "*a" * 50_000):
+        (line, *_) = faults(folder, GOOD.replace('"small.conllu"', f"'{name}'"))
+        assert "no file matches this pattern" in line
+        gold = tmp_path / "gold.conllu"
+        gold.touch()
+        for command in (["score", gold, name], ["compare", gold, f"A={name}", f"B={name}"], ["compare", name, name]):
+            assert commands(*command).code == 2
+
+
+def test_thousands_of_mistakes_have_their_lines(folder: Path, commands: Commands) -> None:
+    text = GOOD + "".join(f"unknown{number} = 1\n" for number in range(3000))
+    lines = faults(folder, text)
+    start = GOOD.count("\n") + 1
+    assert [int(line.split(":")[1]) for line in lines] == list(range(start, start + 3000))
+    assert commands("run", folder / "study.toml", "--plan").err.count("\n") < 60

@@ -1,17 +1,27 @@
 from __future__ import annotations
 
+import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from deadheat import compare, read, score, size
-from deadheat.corpus import to_bytes
+from deadheat.corpus import take, to_bytes
 from deadheat.corpus.corpus import content_hash, text_hash
 from deadheat.errors import CorpusError, InputError
+from deadheat.questions.run import run_plan
 from deadheat.ranking.size_samples import SizeSettings
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.study.ledger.sealing import is_unlabelled, seal, unlabelled
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.store import open_store
+from deadheat.study.store.tables import sealed_counts, write_table
+from tests.cli.running import Commands
+from tests.study.store_outcomes import vouch
+from tests.study.study_cases import corpus_text, in_this_process, study_file
 
 TREE = """\
 # newdoc id = web-1
@@ -63,6 +73,7 @@ def gold(tmp_path: Path) -> Path:
 
 
 def written(path: Path, text: str) -> Path:
+    path.parent.mkdir(exist_ok=True)
     path.write_bytes(text.encode())
     return path
 
@@ -324,3 +335,64 @@ def test_a_comparison_shows_no_sentences_of_a_test_set_that_is_sealed_in_part(le
     assert shown is not None
     assert shown.sentences
     assert not agreement.sentences
+
+
+def exported_parts(store: Path, ledger: Ledger, out: Path) -> tuple[set[str], int]:
+    """The parts in an exported table of counts, and how many runs and parts are left out."""
+    with open_store(store) as opened:
+        hidden = sealed_counts(opened, ledger)
+        write_table(opened, "counts", "csv" if out.suffix == ".csv" else "parquet", str(out), hidden=hidden)
+    table = pl.read_csv(out) if out.suffix == ".csv" else pl.read_parquet(out)
+    return set(table["part"].to_list()), len(hidden)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize(("strategy", "left"), [("standard", {"dev"}), ("random", set())])
+def test_counts_on_a_sealed_test_set_are_not_exported(
+    strategy: str, left: set[str], suffix: str, ledger: Ledger, tmp_path: Path
+) -> None:
+    for seed, part in enumerate(("train", "dev", "test")):
+        written(tmp_path / "c" / f"x-ud-{part}.conllu", corpus_text(20, seed))
+    study = study_file(tmp_path)
+    study.write_text(
+        "evaluate = ['dev', 'test']\n"
+        + study.read_text().replace("'small.conllu'", "['c']").replace("'random'", f"'{strategy}'")
+    )
+    plan = Plan.of(study)
+    run_plan(plan, ledger_entry=LedgerEntry(ledger), executor=in_this_process)
+    out = tmp_path / f"counts{suffix}"
+    assert exported_parts(plan.store_path, ledger, out) == ({"dev", "test"}, 0)
+    sealed = tmp_path / "c" / "x-ud-test.conllu"
+    if strategy == "random":
+        test = plan.partition(plan.corpus_splits[0]).parts["test"]
+        sealed = tmp_path / "split-test.conllu"
+        sealed.write_bytes(to_bytes(take(plan.materials["small"].corpus, test)))
+    seal(ledger, read(sealed))
+    parts, hidden = exported_parts(plan.store_path, ledger, out)
+    assert parts == left
+    assert hidden == len(plan.cells) * (2 - len(left))
+    assert exported_parts(plan.store_path, Ledger.at(tmp_path / "other.jsonl"), out) == ({"dev", "test"}, 0)
+    with closing(sqlite3.connect(plan.store_path)) as connection, connection:  # as after a run that was interrupted
+        connection.execute("DELETE FROM results")
+        vouch(connection)
+    if strategy == "standard":  # the ledger knows the predictions
+        assert exported_parts(plan.store_path, ledger, out) == ({"dev"}, len(plan.cells))
+
+
+def test_the_command_says_what_it_leaves_out(
+    ledger: Ledger, ledger_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for seed, part in enumerate(("train", "dev", "test")):
+        written(tmp_path / "c" / f"x-ud-{part}.conllu", corpus_text(20, seed))
+    study = study_file(tmp_path, "majority")
+    study.write_text(study.read_text().replace("'small.conllu'", "['c']").replace("'random'", "'standard'"))
+    plan = Plan.of(study)
+    run_plan(plan, ledger_entry=LedgerEntry(ledger), executor=in_this_process)
+    seal(ledger, read(tmp_path / "c" / "x-ud-test.conllu"))
+    commands = Commands(capsys)
+    done = commands("export", plan.store_path, "--table", "counts", "--ledger", ledger_path)
+    note = "counts of 1 run on sealed test sets are left out: those of every sentence say much about its labels"
+    assert (done.code, done.err) == (0, f"note: {note}\n")
+    assert ",dev," in done.out
+    assert ",test," not in done.out
+    assert commands("export", plan.store_path, "--ledger", ledger_path).err == ""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sqlite3
 import sys
 from collections import Counter
@@ -203,3 +205,60 @@ def test_impossible_times_of_runs_are_one_line(commands: Commands, path: Path, s
     change(path, f"UPDATE runs SET started = {started}")
     change(path, "UPDATE checksums SET digest = x''")
     assert "started" in commands.refused("export", path, "--table", "runs")
+
+
+def test_counts_that_were_replaced_by_others_are_not_read(path: Path, commands: Commands, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        columns = connection.execute("SELECT id, kind, units FROM columns ORDER BY id").fetchall()
+    number, other = next((a, b) for a, *one in columns for b, *two in columns if a < b and one == two)
+    change(path, f"UPDATE columns SET data = (SELECT data FROM columns WHERE id = {other}) WHERE id = {number}")
+    problem = f"column {number} of counts: changed since they were written"
+    assert problem in commands("export", path, "--table", "counts").err
+    refused = commands.refused("export", path, "--table", "counts", "--out", tmp_path / "counts.csv")
+    assert problem in refused
+    assert not (tmp_path / "counts.csv").exists()
+
+
+def test_a_report_does_not_read_counts_that_were_replaced(commands: Commands, tmp_path: Path) -> None:
+    study = study_file(tmp_path, "majority unigram hmm", "evaluate = ['test']", sentences=400)
+    store = run_plan(Plan.of(study), executor=in_this_process).store
+    assert commands("report", store, "--out", tmp_path / "page.html").code == 0
+    with closing(sqlite3.connect(store)) as connection:
+        rows = connection.execute("SELECT id, kind, units, fingerprint FROM columns ORDER BY id").fetchall()
+    for number, kind, units, _ in rows:
+        others = [row[0] for row in rows if row[1:3] == (kind, units) and row[0] != number]
+        if others:
+            change(
+                store,
+                f"UPDATE columns SET data = (SELECT data FROM columns WHERE id = {others[0]}) WHERE id = {number}",
+            )
+    message = commands.refused("report", store, "--out", tmp_path / "page.html")
+    assert "of counts: changed since they were written" in message
+
+
+@pytest.mark.parametrize("kind", ["circle", "pipe", "device", "folder", "nothing"])
+def test_a_prediction_that_is_no_file_is_a_fault(kind: str, path: Path, commands: Commands, tmp_path: Path) -> None:
+    folder = path.with_name(f"{path.name}.predictions")
+    original = folder.resolve()
+    folder.unlink()
+    shutil.copytree(original, folder)
+    prediction = min(folder.glob("*/*.zst"))
+    prediction.unlink()
+    match kind:
+        case "circle":
+            prediction.symlink_to(prediction.name)
+        case "pipe":
+            os.mkfifo(prediction)
+        case "device":
+            prediction.symlink_to("/dev/zero")
+        case "folder":
+            prediction.mkdir()
+    message = commands.refused("verify", path)
+    assert f"changed predictions: 1 ({prediction.relative_to(folder)})" in message
+
+
+def test_a_store_that_is_a_link_in_a_circle_is_refused(commands: Commands, tmp_path: Path) -> None:
+    study = study_file(tmp_path)
+    (tmp_path / "study.sqlite").symlink_to("study.sqlite")
+    for command in (["run", study], ["report", study], ["verify", tmp_path / "study.sqlite"]):
+        assert "bug" not in commands.refused(*command)

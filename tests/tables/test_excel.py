@@ -33,6 +33,31 @@ def workbook(tmp_path: Path) -> Path:
     return path
 
 
+def make_workbook(path: Path, **parts: str) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+        for name, content in parts.items():
+            archive.writestr(f"xl/{name.replace('_', '/')}.xml", content)
+    return path
+
+
+@pytest.mark.parametrize("prefix", ["", "x:"])
+def test_a_small_workbook_does_not_become_a_large_table(
+    prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engines = reading(monkeypatch, {"scores": SHEET})
+    texts = f"<{prefix}sst><{prefix}si><{prefix}t>short</{prefix}t></{prefix}si><{prefix}si>{'x' * 2000}</{prefix}si>"
+    cell = f'<{prefix}c r="A1" t="s"><{prefix}v>{{}}</{prefix}v></{prefix}c>'
+    make_workbook(tmp_path / "fine.xlsx", sharedStrings=texts, worksheets_sheet1=cell.format(0) * 40_000)
+    assert len(read_table(tmp_path / "fine.xlsx").frame) == 2
+    repeated = make_workbook(tmp_path / "a.xlsx", sharedStrings=texts, worksheets_sheet1=cell.format(1) * 40_000)
+    large = make_workbook(tmp_path / "b.xlsx", worksheets_sheet1=" " * (70 << 20))
+    for path in (repeated, large):
+        with pytest.raises(InputError, match="decompresses to more than 64 MB; --max-size sets the limit"):
+            read_table(path)
+    assert engines == ["calamine"]
+
+
 def reading(monkeypatch: pytest.MonkeyPatch, result: Any, *, missing: tuple[str, ...] = ()) -> list[str]:
     """Let polars read a workbook as these sheets, or fail."""
     engines: list[str] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 
 from deadheat.errors import InputError
+from deadheat.questions.compare_scores import compare_scores
 from deadheat.questions.contrast import contrast
+from deadheat.questions.rank import rank
 from deadheat.questions.seeds import seeds
 from deadheat.questions.table_report import table_report
 from deadheat.tables.table import read_runs
@@ -145,6 +148,80 @@ def test_real_runs_have_no_repeats(shared_data: Path) -> None:
     runs = read_runs(shared_data / "scores" / "reimers2017_runs.tsv.gz")
     result = contrast(runs, factor="Decoder", options=["CRF", "Softmax"], score="Test_F1", by="Dataset")
     assert not any("same as others" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("column", ["id", "row", "index", "Unnamed: 0", "nr"])
+@pytest.mark.parametrize("start", [0, 1, 1000])
+def test_a_pasted_table_is_refused_although_its_rows_are_numbered(column: str, start: int, tmp_path: Path) -> None:
+    rows = [(start + i, *row) for i, row in enumerate(UNNAMED * 8)]
+    path = write(tmp_path, f"{column},system,score", rows)
+    problem = f":8: the same row as in line 2 but for {column}, and all rows are there 8 times; {EXPECTED}"
+    assert refusals(path) == {problem}
+    path = write(tmp_path, f"{column},system,seed,score", [(start + i, *row) for i, row in enumerate(NAMED * 8)])
+    assert refusals(path) == {problem}
+
+
+def test_numbers_in_any_order_number_rows_too_and_so_do_several_columns(tmp_path: Path) -> None:
+    order = np.random.default_rng(0).permutation(48)
+    rows = [(i, int(order[i]), *row) for i, row in enumerate(UNNAMED * 8)]
+    problem = f":8: the same row as in line 2 but for row and key, and all rows are there 8 times; {EXPECTED}"
+    assert refusals(write(tmp_path, "row,key,system,score", rows)) == {problem}
+
+
+def test_a_system_that_is_pasted_is_refused_although_its_rows_are_numbered(tmp_path: Path) -> None:
+    rows = [("A", 90 + i / 7) for i in range(6)] * 8 + [("B", 89 + i / 9) for i in range(7)]
+    path = write(tmp_path, "id,system,score", [(i, *row) for i, row in enumerate(rows)])
+    assert refusals(path) == {f": all rows of system A are there 8 times but for id; {EXPECTED}"}
+
+
+def test_scores_that_repeat_under_other_seeds_are_a_note(tmp_path: Path) -> None:
+    rows = [(system, 3 * (i // 6) + i % 3, score) for i, (system, score) in enumerate(UNNAMED * 8)]
+    path = write(tmp_path, "system,seed,score", rows)
+    note = (
+        "all scores are there 8 times, under other values of seed; copies of runs would count as runs of their own, "
+        "so expected every run once"
+    )
+    for result in (seeds(path, score="score"), contrast(path, score="score", factor="system"), table_report(path)):
+        assert note in result.notes
+
+
+def test_numbered_runs_with_equal_scores_are_no_copies(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [(i, "AB"[i % 2], int(rng.integers(0, 2))) for i in range(200)]  # items rather than runs
+    assert seeds(write(tmp_path, "id,system,score", rows), score="score").blocks[0]["A"].summary.n == 100
+    runs = [(i, "AB"[i % 2], round(90 + rng.normal(), 1)) for i in range(60)]
+    result = seeds(write(tmp_path, "id,system,score", runs), score="score")
+    assert not any("same as" in note or "times" in note for note in result.notes)
+    steady = [(name, seed, 90 - i) for i, name in enumerate("ABCDEFGHIJKLM") for seed in range(3)]
+    result = seeds(write(tmp_path, "system,seed,score", steady), score="score", correction="none")
+    assert not any("times" in note for note in result.notes)  # a seed may have no effect
+
+
+def test_half_a_table_that_is_pasted_under_other_numbers_is_a_note(tmp_path: Path) -> None:
+    rows = UNNAMED * 2 + [("A", 91.7)]
+    path = write(tmp_path, "id,system,score", [(i, *row) for i, row in enumerate(rows)])
+    assert not seeds(path, score="score").notes
+    rows = UNNAMED * 3 + [("A", 91.7)]
+    path = write(tmp_path, "id,system,score", [(i, *row) for i, row in enumerate(rows)])
+    assert any("12 rows are the same as others but for id" in note for note in seeds(path, score="score").notes)
+
+
+def test_data_sets_that_are_pasted_under_other_names(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    scores = [(f"{a:.2f}", f"{a - 1:.2f}") for a in rng.normal(80, 5, 10)]
+    numbered = write(tmp_path, "nr,A,B", [(i, *row) for i, row in enumerate(scores * 4)])
+    problem = "the scores on all data sets are there 4 times, under other names (10 as 0); expected every data set once"
+    for question in (rank, compare_scores, table_report):
+        with pytest.raises(InputError, match=re.escape(problem)):
+            question(numbered)
+    named = write(tmp_path, "set,A,B", [(f"{name}{i}", *row) for name in "wxyz" for i, row in enumerate(scores)])
+    note = (
+        "the scores on all data sets are there 4 times, under other names (x0 as w0); if they are copies, they count "
+    )
+    assert any(text.startswith(note) for text in rank(named, samples=10).notes)
+    assert any(text.startswith(note) for text in compare_scores(named).notes)
+    items = [(i, *rng.integers(0, 2, 3).tolist()) for i in range(400)]
+    assert rank(write(tmp_path, "nr,A,B,C", items), samples=10).datasets == 400
 
 
 def test_commands_refuse_pasted_tables_in_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

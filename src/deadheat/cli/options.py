@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from deadheat.arguments import add_arguments, arguments_of
@@ -28,6 +30,7 @@ GENERAL_OPTIONS = (
 LEDGER_OPTIONS = ("ledger", "purpose", "over_budget")  # of evaluations of test sets
 READING_OPTIONS = ("format", "columns", "separator", "lenient")  # of corpora
 JSON = "print the result as JSON"
+LEDGER = "ledger.jsonl"  # the name of one beside a store
 WITHOUT_FILES = ("demo", "metrics", "testbed", "init")  # commands that read no files of others
 
 
@@ -134,6 +137,12 @@ def add_ledger_file(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def ledger_beside(sources: Sequence[str]) -> str:
+    """The ledger in the folder of a source, as the demo has one; empty if there is none."""
+    ledgers = [path for source in sources if (path := Path(source).parent / LEDGER).is_file()]
+    return str(ledgers[0]) if ledgers else ""
+
+
 def ledger_entry(arguments: argparse.Namespace) -> LedgerEntry:
     """How to record evaluations of test sets."""
     over_budget = arguments.over_budget
@@ -180,6 +189,24 @@ def show(result: Result, *, as_json: bool, as_markdown: bool = False) -> int:
     if not as_markdown:  # which has the notes
         say(result.notes)
     return 0
+
+
+def report_progress(*, seconds: float = 3.0) -> Callable[[str, int, int], None]:
+    """Say how much of a long computation is done, and how long the rest takes: after some seconds, then less often."""
+    starts: dict[str, float] = {}
+    following: dict[str, float] = {}
+    last = time.monotonic()
+
+    def on_progress(what: str, done: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        start, last = starts.setdefault(what, last), now  # what is counted now began when the last had ended
+        if now >= following.setdefault(what, start + seconds) and done < total:
+            left = (now - start) * (total - done) / done
+            sys.stderr.write(f"{done:,} of {total:,} {what}, about {left:,.0f} s left\n")
+            following[what] = now + (now - start)
+
+    return on_progress
 
 
 def print_json(document: dict[str, Any]) -> None:

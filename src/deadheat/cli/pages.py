@@ -13,7 +13,15 @@ from pathlib import Path
 from deadheat.arguments import values_of
 from deadheat.charts.chart import COLUMN, FULL
 from deadheat.cli.items import add_item_options, item_reading
-from deadheat.cli.options import Parser, add_ledger_file, announce_compiling, print_json, report_worker_errors
+from deadheat.cli.options import (
+    Parser,
+    add_ledger_file,
+    announce_compiling,
+    ledger_beside,
+    print_json,
+    report_worker_errors,
+    say,
+)
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
 from deadheat.files import STDIN
@@ -25,7 +33,6 @@ from deadheat.screen import visible
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.text import pluralize
 
-LEDGER = "ledger.jsonl"
 WIDTHS = {"column": COLUMN, "page": FULL}
 MIN_SENTENCES = 300  # of the demo: with fewer, some genre has no document to spare for test
 EXAMPLES = """\
@@ -66,7 +73,7 @@ def run_report(arguments: argparse.Namespace) -> int:
     first = arguments.sources[0]
     target = arguments.out or Path("report.html" if first == STDIN else f"{Path(first).stem or 'report'}.html")
     _check_targets(target, arguments, formats)
-    ledger = Ledger.at(arguments.ledger or _ledger_beside(arguments.sources))
+    ledger = Ledger.at(arguments.ledger or ledger_beside(arguments.sources))
     options = values_of(report, arguments) | {"items": item_reading(arguments)}
     page = report(*arguments.sources, ledger=ledger, sentences=not arguments.no_sentences, **options)
     html = page.html()
@@ -82,6 +89,7 @@ def run_report(arguments: argparse.Namespace) -> int:
         print(f"The page: {visible(str(target))}")
         for folder, count in Counter(path.parent for path in others).items():
             print(f"{pluralize(count, 'file')} in {visible(str(folder))}")
+    say(page.warnings)
     if arguments.open:
         webbrowser.open(target.resolve().as_uri())
     return 0
@@ -121,12 +129,6 @@ def _write_files(page: Report, arguments: argparse.Namespace, formats: Sequence[
 
 def _verdicts(page: Report) -> list[Block]:
     return [block for block in page.page.blocks if isinstance(block, Verdict)]
-
-
-def _ledger_beside(sources: Sequence[str]) -> str:
-    """The ledger in the folder of a source, as the demo has one; empty if there is none."""
-    ledgers = [path for source in sources if (path := Path(source).parent / LEDGER).is_file()]
-    return str(ledgers[0]) if ledgers else ""
 
 
 def demo_parser() -> argparse.ArgumentParser:

@@ -10,7 +10,15 @@ from typing import Any
 
 from deadheat.arguments import add_arguments, arguments_of, values_of
 from deadheat.cli.items import add_item_options, item_options, item_reading
-from deadheat.cli.options import JSON, Parser, announce_compiling, ledger_entry, refuse_options, show
+from deadheat.cli.options import (
+    JSON,
+    Parser,
+    announce_compiling,
+    ledger_entry,
+    refuse_options,
+    report_progress,
+    show,
+)
 from deadheat.errors import InputError
 from deadheat.results.base import Result
 
@@ -108,7 +116,8 @@ def run_rank(arguments: argparse.Namespace) -> int:
         return show(rank_battles(arguments.scores, **values_of(rank_battles, arguments)), as_json=arguments.json)
     also = item_options() if isinstance(source, ItemTable) else ()
     refuse_options(arguments, rank, "battles or scores of items", rank_parser(), also)
-    return _answer("rank", "scores", arguments, ledger_entry=ledger_entry(arguments))
+    more = {"ledger_entry": ledger_entry(arguments), "on_progress": report_progress()}
+    return _answer("rank", "scores", arguments, **more)
 
 
 def run_contrast(arguments: argparse.Namespace) -> int:

@@ -16,6 +16,7 @@ import msgspec
 from deadheat.charts.chart import COLUMN, Figure, Layout
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
+from deadheat.files import read_small
 from deadheat.paper.checklist import checklist
 from deadheat.paper.figures import FORMATS, figure_files
 from deadheat.paper.paragraph import paragraph
@@ -155,7 +156,7 @@ def _manifest(root: Path) -> dict[str, list[str]]:
     try:
         if root.exists() and not root.is_dir():
             raise InputError(f"{root}: a file; expected a folder, or nothing")
-        data = path.read_bytes() if path.exists() else b""
+        data = read_small(path) if path.exists() else b""
         manifest = msgspec.json.decode(data, type=_Manifest) if data else _Manifest(KIND, {})
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({reason(error)})") from error

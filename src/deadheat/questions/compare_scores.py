@@ -79,7 +79,7 @@ def compare_scores(  # noqa: PLR0913 (the options of the command)
         notes = (*notes, f"{pluralize(len(table.dropped), 'data set')} without a score of every system left out")
     several = len(table.systems) > 2 and datasets > 1
     ranks = average_ranks(table.systems, table.datasets, table.scores_SD, alpha) if several else None
-    return replace(comparison, ranks=ranks, notes=(*table.scale_notes, *notes))
+    return replace(comparison, ranks=ranks, notes=(*table.notes, *notes))
 
 
 def _pairs(table: ScoreTable, settings: PairwiseSettings) -> tuple[list[PairEstimates], tuple[str, ...]]:

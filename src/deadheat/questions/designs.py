@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from deadheat.errors import InputError, NameUnknown
+from deadheat.files import match_files
 from deadheat.items.detection import is_item_source
 from deadheat.questions.inputs import CorpusSource, CorpusSources, sources_of
 from deadheat.text import join_names, pluralize
@@ -175,7 +176,7 @@ def _matches(pattern: str) -> list[tuple[str, dict[str, str]]]:
         expression += group if field else wildcards.get(piece, re.escape(piece))
         seen |= {field}
     wanted = "".join("*" if piece.startswith("{") else piece.replace("[", "[[]") for piece in pieces)
-    files = (path for path in sorted(glob.glob(wanted), key=_by_number) if os.path.isfile(path))
+    files = (path for path in sorted(match_files(wanted), key=_by_number) if os.path.isfile(path))
     matches = [(path, match.groupdict()) for path in files if (match := re.fullmatch(expression, path))]
     if not matches:
         raise InputError(f"{pattern}: no file matches; {_contents(pattern)}")
@@ -214,7 +215,7 @@ def _files_of(argument: str, path: str, gold: CorpusSources) -> list[str]:
         return [path]
     wanted = os.path.join(glob.escape(path), "*") if is_folder else path
     gold_files = set(map(os.path.realpath, golds))
-    files = [file for file in glob.glob(wanted) if os.path.isfile(file) and os.path.realpath(file) not in gold_files]
+    files = [file for file in match_files(wanted) if os.path.isfile(file) and os.path.realpath(file) not in gold_files]
     if not files:
         problem = "no prediction in the folder" if is_folder else "no file matches"
         raise InputError(f"{argument}: {problem}; expected at least one")

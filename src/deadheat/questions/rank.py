@@ -31,8 +31,12 @@ from deadheat.ranking.pair_means import PairMean, selected_pairs
 from deadheat.ranking.selected_subsets import NamedSubset, named_subsets, rank_without_each
 from deadheat.ranking.selected_subsets import representative as find_representative
 from deadheat.ranking.subsets import (
+    MANY_SYSTEMS,
+    SAMPLES,
     Design,
+    OnProgress,
     SubsetRanks,
+    default_samples,
     every_subset,
     free,
     metric_stability,
@@ -48,7 +52,7 @@ from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.tables.matrix import ScoreSource, ScoreTable, TableOptions, open_scores
 from deadheat.text import pluralize
 
-SUBSET_SIZE, SAMPLES = 10, 1_000_000
+SUBSET_SIZE = 10
 SOURCE = "data sets like these"
 Path = str | os.PathLike[str]
 
@@ -58,6 +62,14 @@ def _metric_list(names: str) -> list[str]:
     return [] if names == "all" else [name for name in names.split(",") if name]
 
 
+Samples: TypeAlias = Annotated[
+    int | None,
+    Argument(
+        f"number of random subsets (default: {SAMPLES}, and fewer for more than {MANY_SYSTEMS} systems)",
+        metavar="N",
+        parse=whole_number,
+    ),
+]
 StabilityMetrics: TypeAlias = Annotated[
     Sequence[str] | None,
     Argument("compare the stability of the rankings by these: las,blex or all", metavar="NAMES", parse=_metric_list),
@@ -90,7 +102,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
     metric: MetricName = "",
     metrics: StabilityMetrics = None,
     subset_size: SubsetSize = None,
-    samples: Annotated[int, Argument("number of random subsets", metavar="N", parse=whole_number)] = SAMPLES,
+    samples: Samples = None,
     attributes: AttributeTable = None,
     stratify: Annotated[str, Argument("draw subsets in proportion to its values", metavar="ATTRIBUTE")] = "",
     one_per: Annotated[str, Argument("draw one data set for each of its values", metavar="ATTRIBUTE")] = "",
@@ -108,6 +120,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
     dataset: DatasetColumn = "",
     score: ScoreColumn = "",
     missing: Missing = "refuse",
+    on_progress: OnProgress | None = None,
     ledger_entry: LedgerEntry | None = None,
 ) -> Ranking:
     """What a ranking shows for data sets like these, and how it changes on subsets of them; higher scores are better.
@@ -123,8 +136,9 @@ def rank(  # noqa: PLR0913 (the options of the command)
     metrics
         Compare how stable the ranking is by each of these metrics; an empty list means all metrics of the table.
     subset_size, samples
-        Data sets per subset (by default 10, or half of them if there are fewer than 20) and number of random subsets;
-        if there are no more subsets than that, each is taken once.
+        Data sets per subset (by default 10, or half of them if there are fewer than 20) and number of random subsets
+        (by default a million, and fewer for more than 200 systems); if there are no more subsets than that, each is
+        taken once.
     attributes, stratify, one_per
         A table of attributes of the data sets, and an attribute: draw subsets in proportion to its values, or one data
         set per value.
@@ -141,6 +155,8 @@ def rank(  # noqa: PLR0913 (the options of the command)
         default, 0 for no margin.
     system, dataset, score, missing
         Columns of the table, and what to do with data sets that lack a score: "refuse" or "drop".
+    on_progress
+        Called now and then with what is counted, how many of them are done, and how many there are.
     ledger_entry
         Where to record the evaluation of items that are a test set; tables of scores are not recorded.
 
@@ -163,6 +179,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
     if len(table.systems) < 2:
         raise InputError(f"{pluralize(len(table.systems), 'system')}; expected at least two to rank")
     attributes = _attributes(attributes, table)
+    samples = default_samples(len(table.systems)) if samples is None else samples
     design = _design(table, subset_size, samples, attributes, stratify, one_per)
     if (exact or anomalies) and not design.uniform:
         problem = "exact results and anomalies are for all subsets of a size"
@@ -173,10 +190,11 @@ def rank(  # noqa: PLR0913 (the options of the command)
     examined = [_find_system(name, table.systems) for name in anomalies]
     named = _named_subsets(subsets, table, perfect)
     rng = np.random.default_rng(seed)
-    ranks = rank_over_subsets(integers, design, samples=samples, rng=rng)
+    ranks = rank_over_subsets(integers, design, samples=samples, rng=rng, on_progress=on_progress)
     order: list[int] = np.argsort(-integers.sums_S, kind="stable").tolist()
     pairs = _pairs(table, integers, ranks, order, exact=exact)
-    extremes = extreme_ranks(integers, design.size, sampled=ranks, time_limit=time_limit) if exact else None
+    search = partial(extreme_ranks, time_limit=time_limit, on_progress=on_progress)
+    extremes = search(integers, design.size, sampled=ranks) if exact else None
     examine = partial(find_anomalies, ranks, integers, datasets=table.datasets, attributes=attributes, rng=rng)
     return Ranking(
         metric=table.metric,
@@ -362,7 +380,7 @@ def _notes(
     named: Sequence[NamedSubset],
     pairs: Sequence[PairOrder],
 ) -> tuple[str, ...]:
-    notes = [*table.scale_notes]
+    notes = [*table.notes]
     notes += [
         f"subset {subset.name}: no scores on {', '.join(subset.absent)}; left out" for subset in named if subset.absent
     ]

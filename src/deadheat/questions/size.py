@@ -316,7 +316,9 @@ def load_counts(path: AnyPath) -> TestSet:
         pairs = zip(arrays["files"].tolist(), arrays["hashes"].tolist(), strict=True)
         files = tuple(LedgerTestSet(str(file), str(text)) for file, text in pairs)
         predictions = tuple(map(str, arrays["predictions"].tolist()))
-    except (KeyError, ValueError, TypeError) as error:
+        if wrong := [file.hash for file in files if not file.hash.isascii()]:
+            raise ValueError(f"hash {wrong[0]!r}")
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise InputError(f"{name}: broken counts ({str(error).lower()}); {EXPECTED}") from None
     except InputError as error:
         raise InputError(f"{name}: broken counts ({error})") from None

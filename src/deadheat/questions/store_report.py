@@ -7,7 +7,6 @@ distributions over seeds, the ranking over corpora, and how much test data would
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -30,6 +29,8 @@ from deadheat.results.study import FailedCell, Provenance, RunOverview, StudyBlo
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.study.plan.cells import DONE, Cell
 from deadheat.study.plan.protocols import PROTOCOLS
+from deadheat.study.plan.toml_lines import parse_toml
+from deadheat.study.store.database import StoreError
 from deadheat.study.store.store import Store
 from deadheat.text import pluralize
 
@@ -66,8 +67,8 @@ def _protocol(store: Store) -> str:
 def _study_table(text: str) -> Mapping[str, Any]:
     """A study file as it was stored; empty if it cannot be read."""
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        return parse_toml(text)
+    except ValueError:
         return {}
 
 
@@ -125,6 +126,8 @@ def _counts(selection: ScoreSelection, store: Store, rows: pl.DataFrame) -> Coun
     try:
         metric = METRICS.make(selection.metric)
         counts = store.counts(rows["key"].to_list(), part=selection.part, metric=selection.metric)
+    except StoreError:
+        raise
     except InputError:  # runs without counts or of other units, or a metric of somebody else's
         return None
     lengths = counts[0, :, GOLD]

@@ -20,7 +20,9 @@ from deadheat.questions.rank import rank
 from deadheat.questions.seeds import seeds
 from deadheat.results.base import Result
 from deadheat.results.format import Scale
+from deadheat.results.rank import Ranking
 from deadheat.results.score import ScoreTable, SystemMeans
+from deadheat.tables.matrix import mixed_scales
 from deadheat.tables.repeats import check_repeats
 from deadheat.tables.scores import RUN_COLUMNS, find_metric, refuse_run_columns, stack_systems
 from deadheat.tables.table import DATASETS, METRICS, SCORES, SYSTEMS, Runs, Table, as_runs, read_table
@@ -51,10 +53,15 @@ class SourceReport:
     results: tuple[Result, ...] = ()
     notes: tuple[str, ...] = ()
     protocol: str = ""  # the paper whose experiment a study follows, in a sentence
+    warnings: tuple[str, ...] = ()  # what may be wrong with the scores; the page has it, too
 
     def __add__(self, other: SourceReport) -> SourceReport:
-        results, notes = self.results + other.results, self.notes + other.notes
-        return SourceReport(self.name or other.name, results, notes, self.protocol or other.protocol)
+        results, notes, warnings = (
+            self.results + other.results,
+            self.notes + other.notes,
+            self.warnings + other.warnings,
+        )
+        return SourceReport(self.name or other.name, results, notes, self.protocol or other.protocol, warnings)
 
 
 def _note(note: str) -> SourceReport:
@@ -183,7 +190,7 @@ def table_report(source: str | os.PathLike[str] | Table, *, name: str = "", metr
     system, score = table.find("", SYSTEMS, what="systems"), table.find("", SCORES, what="scores")
     if system and not score and metric.lower() in [name.lower() for name in table.frame.columns]:
         score = table.column(metric)
-    frame, column, notes = _long(table, system, score) if system and score else _wide(table)
+    frame, column, notes, warnings = _long(table, system, score) if system and score else _wide(table)
     metrics = frame["metric"].unique(maintain_order=True).to_list()
     if not metrics:
         raise InputError(f"{table.path}: no score in any row; expected some")
@@ -199,8 +206,23 @@ def table_report(source: str | os.PathLike[str] | Table, *, name: str = "", metr
             notes.append(f"scores are {preposition} {chosen}; the table also has {join_names(others, limit=6)}")
     by = f"{column} (data set)" if column in ("system", "score") else column
     selection = replace(selection, noun="data sets", column=by)
-    report = SourceReport(name or Path(table.path).stem, (_summary(selection),), tuple(notes))
-    return report + selection.over_seeds(ALPHA) + selection.over_corpora(ALPHA)
+    answers = selection.over_seeds(ALPHA) + selection.over_corpora(ALPHA)
+    scales = _scale_notes(selection)
+    said = {note for result in answers.results for note in result.notes}
+    summary = replace(_summary(selection), notes=tuple(note for note in scales if note not in said))
+    ranking = tuple(note for result in answers.results if isinstance(result, Ranking) for note in result.notes)
+    everything = tuple(dict.fromkeys((*warnings, *scales, *ranking)))
+    name = name or Path(table.path).stem
+    return SourceReport(name, (summary,), (*notes, *warnings), warnings=everything) + answers
+
+
+def _scale_notes(selection: ScoreSelection) -> tuple[str, ...]:
+    """Notes on systems or data sets whose scores seem to be on another scale than the others."""
+    notes: tuple[str, ...] = ()
+    for column, preposition in (("system", "of"), ("corpus", "on")):
+        groups = selection.scores.group_by(column, maintain_order=True).agg(pl.col("value"))
+        notes += mixed_scales(((name, np.array(values)) for name, values in groups.iter_rows()), preposition)
+    return notes
 
 
 def _summary(selection: ScoreSelection) -> ScoreTable:
@@ -216,8 +238,8 @@ def _summary(selection: ScoreSelection) -> ScoreTable:
     return ScoreTable(selection.metric, selection.column, tuple(datasets), tuple(systems), scale).by_average()
 
 
-def _long(table: Table, system: str, score: str) -> tuple[pl.DataFrame, str, list[str]]:
-    """One row per score; the column of data sets; notes."""
+def _long(table: Table, system: str, score: str) -> tuple[pl.DataFrame, str, list[str], tuple[str, ...]]:
+    """One row per score; the column of data sets; notes on what is left out; what may be wrong with the scores."""
     dataset, metric = table.find("", DATASETS, what="data sets"), table.find("", METRICS, what="metrics")
     part, split, number = (table.find("", [name], what=f"{name}s") for name in ("part", "split", "number"))
     split, number = (split, number) if split and number else ("", "")
@@ -237,13 +259,13 @@ def _long(table: Table, system: str, score: str) -> tuple[pl.DataFrame, str, lis
         noun = "column" if len(ignored) == 1 else "columns"
         meaning = "rows that agree in system, data set and metric count as runs of one system"
         notes.append(f"{noun} {join_names(ignored, limit=6)} ignored: {meaning}")
-    notes += check_repeats(as_runs(table, kept=columns["value"].is_not_null()), [system, dataset], [score])
-    return pl.DataFrame(columns).drop_nulls("value"), dataset, notes
+    repeats = check_repeats(as_runs(table, kept=columns["value"].is_not_null()), [system, dataset], [score])
+    return pl.DataFrame(columns).drop_nulls("value"), dataset, notes, repeats
 
 
-def _wide(table: Table) -> tuple[pl.DataFrame, str, list[str]]:
+def _wide(table: Table) -> tuple[pl.DataFrame, str, list[str], tuple[str, ...]]:
     metric = table.find("", METRICS, what="metrics")
-    dataset, *systems = (name for name in table.frame.columns if name != metric)
+    dataset, *systems = [name for name in table.frame.columns if name != metric] or [metric]
     if dataset.lower() in SYSTEMS:
         raise InputError(f"{table.path}: systems in rows (first column {dataset!r}), no column of scores; {EXPECTED}")
     if not systems:
@@ -254,5 +276,5 @@ def _wide(table: Table) -> tuple[pl.DataFrame, str, list[str]]:
     scores = {name: table.numbers(name, what=f"score of {name}") for name in systems}
     rows = pl.DataFrame({"corpus": table.names(dataset, "data set"), "metric": table.texts_or(metric, UNNAMED)})
     rows = rows.with_columns(part=pl.lit(TEST), split=pl.lit(""), number=pl.lit(0.0))
-    notes = check_repeats(as_runs(table), [dataset], systems)
-    return stack_systems(rows, scores).rename({"score": "value"}).drop_nulls("value"), dataset, list(notes)
+    repeats = check_repeats(as_runs(table), [dataset], systems)
+    return stack_systems(rows, scores).rename({"score": "value"}).drop_nulls("value"), dataset, [], repeats

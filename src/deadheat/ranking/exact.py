@@ -20,7 +20,7 @@ import numpy as np
 from deadheat.errors import InputError
 from deadheat.kernels.subsets import count_signs
 from deadheat.ranking.integers import Indices, Integers, IntegerScores, ranks_of
-from deadheat.ranking.subsets import SubsetRanks, check_size
+from deadheat.ranking.subsets import OnProgress, SubsetRanks, check_size
 from deadheat.stats.checks import Values
 
 EXACT = 2**53  # counts up to this are exact in floating point
@@ -151,9 +151,17 @@ def extreme_rank(
 
 
 def extreme_ranks(
-    scores: IntegerScores, size: int, *, sampled: SubsetRanks | None = None, time_limit: float = TIME_LIMIT
+    scores: IntegerScores,
+    size: int,
+    *,
+    sampled: SubsetRanks | None = None,
+    time_limit: float = TIME_LIMIT,
+    on_progress: OnProgress | None = None,
 ) -> list[tuple[Extreme, Extreme]]:
-    """The best and worst rank of every system; if a search stops early, at least as extreme as in the sample."""
+    """The best and worst rank of every system; if a search stops early, at least as extreme as in the sample.
+
+    `on_progress` is called after every system.
+    """
     extremes = []
     for system in range(scores.systems):
         best, worst = (
@@ -166,6 +174,8 @@ def extreme_ranks(
             if high > worst.rank:
                 worst = Extreme(high, max(high, worst.bound), sampled.subset_with_rank(system, high))
         extremes.append((best, worst))
+        if on_progress is not None:
+            on_progress("systems", system + 1, scores.systems)
     return extremes
 
 

@@ -23,6 +23,7 @@ from deadheat.stats.ranks import expected_range, studentized_range_quantile
 
 GRID_POINTS = 101
 DETECTABLE_POWER = 0.8  # with which runs would show a difference, where they show none
+MOST_PAIRS = 5_000_000  # of runs of the same configuration whose differences are computed
 MARGIN = 3  # bandwidths by which the grid of a density extends beyond the scores
 
 
@@ -234,7 +235,8 @@ def seed_differences(keys_N: NDArray[np.int64], scores_N: ArrayLike) -> SeedDiff
     """Differences between runs of the same configuration, which `keys_N` gives for every run.
 
     Two runs are drawn from a configuration that is drawn at random: every configuration counts the same, however many
-    runs it has. Quantiles are the smallest value that the wanted share does not exceed. The range, the highest minus
+    runs it has. With more than five million pairs, large configurations are represented by quantiles of their scores.
+    Quantiles are the smallest value that the wanted share does not exceed. The range, the highest minus
     the lowest score of a configuration, grows with its number of runs.
     """
     scores = check_scores("seed differences", scores_N)
@@ -243,7 +245,7 @@ def seed_differences(keys_N: NDArray[np.int64], scores_N: ArrayLike) -> SeedDiff
     repeated = [group for group in groups if len(group) > 1]
     if not repeated:
         raise InputError("seed differences: every configuration has one run; expected some with two or more")
-    gaps = [(group[None, :] - group[:, None])[np.triu_indices(len(group), 1)] for group in repeated]
+    gaps = [(group[None, :] - group[:, None])[np.triu_indices(len(group), 1)] for group in _thinned(repeated)]
     weights = np.concatenate([np.full(len(gap), 1 / len(gap)) for gap in gaps])
     ranges = np.array([group[-1] - group[0] for group in repeated])
     return SeedDifferences(
@@ -252,6 +254,15 @@ def seed_differences(keys_N: NDArray[np.int64], scores_N: ArrayLike) -> SeedDiff
         *_quantiles(np.concatenate(gaps), weights),
         *_quantiles(ranges, np.ones(len(ranges))),
     )
+
+
+def _thinned(groups: Sequence[Values]) -> Sequence[Values]:
+    """Groups of sorted scores with at most so many pairs in all; larger groups are represented by their quantiles."""
+    if sum(len(group) * (len(group) - 1) // 2 for group in groups) <= MOST_PAIRS:
+        return groups
+    most = max(2, math.isqrt(2 * MOST_PAIRS // len(groups)))
+    places = (np.linspace(0, len(group) - 1, min(len(group), most)).round().astype(int) for group in groups)
+    return [group[kept] for group, kept in zip(groups, places, strict=True)]
 
 
 def _quantiles(values: Values, weights: Values) -> tuple[float, float, float]:

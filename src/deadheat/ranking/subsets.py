@@ -7,7 +7,7 @@ equal means share the better rank. Means are compared as integers, so that ties 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,9 +19,13 @@ from deadheat.ranking.integers import Indices, IntegerScores, ranks_of
 from deadheat.stats.checks import Values, check_number
 from deadheat.text import pluralize
 
-SAMPLES_PER_CALL = 1 << 16  # affects memory only
+SAMPLES = 1_000_000
+# With more systems than these, fewer subsets are the default: time grows with the square of the systems.
+MANY_SYSTEMS, FEWEST_SAMPLES = 200, 10_000
+SAMPLES_PER_CALL, PAIRS_PER_CALL = 1 << 16, 1 << 34  # affect memory, and how often progress is reported
 QUARTILES = (0.25, 0.5, 0.75)
 Key = NDArray[np.uint64]
+OnProgress = Callable[[str, int, int], None]  # what is counted, how many are done, and how many there are
 LARGEST = np.iinfo(np.int64).max
 
 
@@ -192,10 +196,12 @@ def rank_over_subsets(
     samples: int,
     rng: np.random.Generator | None = None,
     key: Key | None = None,
+    on_progress: OnProgress | None = None,
 ) -> SubsetRanks:
     """Rank systems on many subsets of data sets; a design that lists all subsets ignores their number.
 
     The subsets depend on one key: it is drawn from the generator, or given to draw the same subsets again.
+    `on_progress` is called now and then.
     """
     check_number("rank_over_subsets", "samples", samples, least=1)
     if design.datasets != scores.datasets:
@@ -216,10 +222,13 @@ def rank_over_subsets(
     tally: dict[int, int] = {}
     fixed = (above_DS.ravel(), np.empty(systems, above_DS.dtype), sums, ranks, signs, counts, earliest, wins)
     arguments, run = design.arguments(), kernels.rank_samples_wide if wide else kernels.rank_samples
-    for first in range(0, samples, SAMPLES_PER_CALL):
-        now = min(SAMPLES_PER_CALL, samples - first)
+    block = max(kernels.BLOCK, min(SAMPLES_PER_CALL, PAIRS_PER_CALL // systems**2))
+    for first in range(0, samples, block):
+        now = min(block, samples - first)
         run(key, first, design.kind, design.size, systems, *arguments, *fixed, agreed[:now], ordered[:now])
         _count_pairs(tally, agreed[:now], ordered[:now])
+        if on_progress is not None:
+            on_progress("subsets", first + now, samples)
     counts_SS, earliest_SS, wins_SS = (array.reshape(systems, systems) for array in (counts, earliest, wins))
     tau = _tau(tally, int(np.abs(signs).sum()) // 2)
     return SubsetRanks(design, key, samples, counts_SS, earliest_SS, wins_SS, tau)
@@ -269,6 +278,17 @@ class MetricStability:
     tau: TauSummary
     swapped: float  # share of pairs of systems that a subset orders differently from all data sets
     top: float  # share of subsets on which a system that is best on all data sets is first
+
+
+def default_samples(systems: int) -> int:
+    """A million, but no more than take some seconds.
+
+    Examples
+    --------
+    >>> [default_samples(systems) for systems in (26, 200, 1000, 5000)]
+    [1000000, 1000000, 40000, 10000]
+    """
+    return min(SAMPLES, max(FEWEST_SAMPLES, SAMPLES * MANY_SYSTEMS**2 // max(systems, 1) ** 2))
 
 
 def metric_stability(metric: str, scores: IntegerScores, like: SubsetRanks) -> MetricStability:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,8 +14,8 @@ from typing import Annotated, Any, TypeAlias
 
 from deadheat.arguments import Argument
 from deadheat.charts.chart import Figure as Drawing
-from deadheat.errors import InputError, reason
-from deadheat.files import STDIN, read_content
+from deadheat.errors import InputError
+from deadheat.files import STDIN, FileError, read_content, read_start
 from deadheat.questions.demo import Demo
 from deadheat.questions.table_report import SourceReport
 from deadheat.reporting import model as m
@@ -78,6 +77,7 @@ class Report:
 
     page: Page
     results: tuple[Result, ...]
+    warnings: tuple[str, ...] = ()  # what may be wrong with the scores
 
     @property
     def verdicts(self) -> list[str]:
@@ -102,6 +102,7 @@ class _Piece:
     results: tuple[Result, ...]
     notes: tuple[str, ...] = ()
     protocol: str = ""
+    warnings: tuple[str, ...] = ()
     is_whole: bool = False
 
 
@@ -164,7 +165,8 @@ def report(
     left_out = _left_out(pieces, [UNREADABLE] if sealed is None else [])
     blocks = [*_verdicts(pieces), *_protocols(pieces), *_chapters(pieces), *left_out]
     page = Page(name, (*blocks, m.Signature(f"deadheat {__version__}")))
-    return Report(page, tuple(result for piece in pieces for result in piece.results))
+    warnings = tuple(dict.fromkeys(warning for piece in pieces for warning in piece.warnings))
+    return Report(page, tuple(result for piece in pieces for result in piece.results), warnings)
 
 
 def _piece(
@@ -178,7 +180,7 @@ def _piece(
     if isinstance(opened, Result):
         return _Piece(path.stem if path is not None else _source_name(opened), (opened,))
     assert not isinstance(opened, str | os.PathLike)
-    return _Piece(opened.name, opened.results, opened.notes, opened.protocol, is_whole=True)
+    return _Piece(opened.name, opened.results, opened.notes, opened.protocol, opened.warnings, is_whole=True)
 
 
 def _source_name(result: Result) -> str:
@@ -286,12 +288,7 @@ def _open(path: Path, ledger: Ledger | None, metric: str, reading: Mapping[str, 
         content = read_content(path)
         start = content[:START]
     else:
-        try:
-            with path.open("rb") as file:
-                start = file.read(START)
-        except (OSError, ValueError) as error:  # a ValueError is a null character in the name
-            problem = reason(error) if isinstance(error, OSError) else str(error)
-            raise InputError(f"{path}: cannot be read ({problem})") from error
+        start = read_start(path, START)
     if start.startswith(SQLITE) or path.suffix == ".toml":
         if content is not None:
             raise InputError(f"{path}: a store or a study in a pipe; expected a file")
@@ -324,20 +321,17 @@ def _shown(result: Result, path: Path) -> Result:
 def is_page(path: Path) -> bool:
     """Whether a file is a page of Deadheat's, and so may be replaced by another."""
     try:
-        with path.open("rb") as file:
-            start = file.read(PAGE_START)
-    except OSError:
+        start = read_start(path, PAGE_START)
+    except FileError:
         return False
     return start.startswith(b"<!doctype html>") and MOTTO.encode() in start
 
 
 def _store_of(path: Path) -> Path:
     """The store of a study file; its corpora may be gone."""
-    try:
-        name = tomllib.loads(path.read_text("utf-8")).get("store") or f"{path.stem}.sqlite"
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        problem = "not text" if isinstance(error, UnicodeDecodeError) else f"not TOML ({str(error).lower()})"
-        raise InputError(f"{path}: {problem}; expected a study file") from None
+    from deadheat.study.plan.toml_lines import read_toml
+
+    name = read_toml(path)[1].get("store") or f"{path.stem}.sqlite"
     store = path.parent / str(name)
     if not store.exists():
         raise InputError(f"{path}: no store {store}; expected deadheat run {path} first, or the store itself")

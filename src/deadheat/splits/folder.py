@@ -19,7 +19,7 @@ from deadheat.corpus.reading import SUFFIXES, expand, read, reading_options
 from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
 from deadheat.errors import InputError, SplitError, reason
-from deadheat.files import STDIN
+from deadheat.files import STDIN, FileError, hash_content, read_content
 from deadheat.splits.leaks import Leak, leaks
 from deadheat.splits.splitting import Partition, Splits, shared_documents
 from deadheat.version import __version__
@@ -39,7 +39,7 @@ def _inputs(corpus: Corpus) -> list[dict[str, Any]]:
     inputs = []
     for path, first, end in corpus.files:
         if path != STDIN and Path(path).is_file():
-            digest = _file_hash(Path(path))
+            digest = hash_content(Path(path))
         else:
             blocks = hashlib.sha256()
             for block in stream(corpus, np.arange(first, end)):
@@ -50,19 +50,14 @@ def _inputs(corpus: Corpus) -> list[dict[str, Any]]:
     return inputs
 
 
-def _file_hash(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def load_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a folder; raise if it is invalid or was changed."""
     path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_bytes().decode(errors=ANY_NAME))
+        manifest = json.loads(read_content(path).decode(errors=ANY_NAME))
         digest = _manifest_hash(manifest) if isinstance(manifest, dict) else ""
-    except OSError as error:
-        raise SplitError(f"{path}: cannot be read ({reason(error)})") from error
+    except FileError as error:
+        raise SplitError(str(error)) from error
     except (ValueError, RecursionError) as error:
         raise SplitError(f"{path}: not a manifest ({str(error).lower()}); expected what deadheat split wrote") from None
     # The first manifests had their format as their kind.
@@ -202,7 +197,7 @@ def _verify(folder: Path, files: dict[str, str]) -> None:
     faults = []
     for name, expected in files.items():
         try:
-            actual = _file_hash(folder / name)
+            actual = hash_content(folder / name)
         except OSError as error:
             faults.append(f"{folder / name}: cannot be read ({reason(error)}); expected the file of the manifest")
             continue

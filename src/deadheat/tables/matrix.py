@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,13 +37,15 @@ class ScoreTable:
         return f"{self.metric or 'scores'}: {shape}"
 
     @property
-    def scale_notes(self) -> tuple[str, ...]:
-        """Notes on systems or data sets whose scores seem to be on another scale than the others."""
+    def notes(self) -> tuple[str, ...]:
+        """Notes on scores that seem to be on another scale than the others, or copies of others."""
         by_system, by_dataset = (
             zip(names, rows, strict=True)
             for names, rows in ((self.systems, self.scores_SD), (self.datasets, self.scores_SD.T))
         )
-        return mixed_scales(by_system, "of") + mixed_scales(by_dataset, "on")
+        copies = copied_datasets(self.datasets, self.scores_SD)
+        notes = (f"{copies}; if they are copies, they count too often",) if copies else ()
+        return mixed_scales(by_system, "of") + mixed_scales(by_dataset, "on") + notes
 
 
 def mixed_scales(groups: Iterable[tuple[str, Numbers]], preposition: str) -> tuple[str, ...]:
@@ -57,6 +60,32 @@ def mixed_scales(groups: Iterable[tuple[str, Numbers]], preposition: str) -> tup
         return ()
     which = f"all scores {preposition} {join_names(shares, limit=4)} are between 0 and 1"
     return (f"{which}, and others reach {max(percentages):.6g}; if they are shares, multiply them by 100",)
+
+
+def are_copies(times: int, distinct: int) -> bool:
+    """Whether so many different rows are each there a multiple of so many times, which chance does not do.
+
+    Equal scores alone prove nothing, since accuracies on one test set have few possible values.
+
+    Examples
+    --------
+    >>> are_copies(8, 6), are_copies(2, 6), are_copies(2, 20), are_copies(1, 1000)
+    (True, False, True, False)
+    """
+    return distinct * math.log(times) > math.log(1e5)
+
+
+def copied_datasets(datasets: Sequence[str], scores_SD: Numbers) -> str:
+    """How often the scores on all data sets are there under other names; empty if once."""
+    _, firsts, inverse, counts = np.unique(
+        scores_SD.T, axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    times = int(np.gcd.reduce(counts)) if len(counts) else 1
+    if not are_copies(times, len(counts)):
+        return ""
+    first = int(firsts[inverse.ravel()[0]])
+    other = datasets[int(np.flatnonzero(inverse.ravel() == inverse.ravel()[first])[1])]
+    return f"the scores on all data sets are there {times} times, under other names ({other} as {datasets[first]})"
 
 
 DataFrame: TypeAlias = Any  # of polars, pandas or pyarrow, a list of rows, or a dictionary of columns
@@ -126,5 +155,7 @@ def complete(
     kept = ~missing_SD.any(axis=0)
     if not kept.any():
         raise InputError(f"{where}no data set has scores of all systems; expected at least one")
+    if all(name.isdecimal() for name in datasets) and (copies := copied_datasets(datasets, scores_SD[:, kept])):
+        raise InputError(f"{where}{copies}; expected every data set once")
     names = np.array(datasets, object)
     return ScoreTable(metric, tuple(systems), tuple(names[kept]), scores_SD[:, kept], tuple(names[~kept]))

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
 from deadheat.errors import InputError
+from deadheat.tables.matrix import are_copies
 from deadheat.tables.table import Runs
-from deadheat.text import pluralize
+from deadheat.text import join_names, pluralize
 
 # Words in names of columns that identify a run, or measure it, or, for columns of numbers, are results of it.
 RUN_NAMES, FIXED_SEEDS = frozenset({"seed", "run", "uuid"}), frozenset({"split", "data"})
@@ -24,6 +26,7 @@ RESULTS = frozenset(
     "f1 acc accuracy score loss las uas clas mlas blex bleu precision recall perplexity epoch epochs".split()
 )
 PARTS = frozenset("dev test valid validation tune best max min mean".split())  # results where there is no other word
+COUNT = ""  # the name of a column that no table has
 MANY = 5  # so many runs of a system are not all there twice by chance
 EXPECTED = "expected every run once, or a column seed or run that tells runs apart"
 
@@ -66,8 +69,9 @@ def check_repeats(
     """
     columns, roles = runs.frame.columns, [name for name in roles if name]
     required, ignored = ({runs.column(name) for name in names} for names in (settings, ignore or ()))
-    fixed = {*roles, *scores, *required, *ignored}
-    names = [name for name in columns if name not in fixed and is_run_name(name)]
+    fixed = {*roles, *scores, *required}
+    names = [name for name in columns if name not in fixed | ignored and is_run_name(name)]
+    numbering = [name for name in columns if name not in {*fixed, *names} and _is_numbering(runs.frame[name])]
     key = [
         name
         for name in columns
@@ -81,38 +85,105 @@ def check_repeats(
             remedy = "" if ignore is None else f", or --ignore {names[0]} if it is not the name of a run"
             problem = f"a second run with {run} (the first is in {runs.line(repeat[0])})"
             raise InputError(f"{runs.location(repeat[1])}: {problem}; expected every run once{remedy}")
-        return ()
-    return _check_copies(runs, roles, key)
+    copies = _Copies(runs, roles, [name for name in key if name not in {*names, *numbering}], tuple(numbering))
+    if not names:
+        return copies.check()
+    if numbering:
+        copies.refuse()
+    return copies.renumbered(names)
 
 
-def _check_copies(runs: Runs, roles: Sequence[str], key: Sequence[str]) -> tuple[str, ...]:
-    """Rows that are equal in all columns, where no column names runs."""
-    copies = runs.frame.is_duplicated()
-    repeat = _first_repeat(runs.frame, copies)
-    if not repeat:
-        return ()
-    first, row = repeat
-    problem = f"{runs.location(row)}: the same row as in {runs.line(first)}"
-    distinct = runs.frame.group_by(pl.all(), maintain_order=True).len(name="")
-    unique = [name for name in distinct.columns if words_of(name) & IDENTITIES and distinct[name].is_unique().all()]
-    if unique:
-        raise InputError(f"{problem}, {_described(runs, row, unique[:1])}; {EXPECTED}")
-    times = math.gcd(*distinct[""].to_list())
-    if times > 1 and distinct.height > 1:
-        raise InputError(f"{problem}, and all rows are there {times} times; {EXPECTED}")
-    groups = (
-        distinct.group_by(key, maintain_order=True).agg(pl.col("")) if key else distinct.select(pl.col("").implode())
-    )
-    for index, counts in enumerate(groups[""].to_list()):
-        times = math.gcd(*counts)
-        if times > 1 and len(counts) >= MANY:
-            whose = ", ".join(f"{name} {groups[name][index]}" for name in roles or key)
-            raise InputError(f"{runs.path}: all rows of {whose} are there {times} times; {EXPECTED}")
-    extra = runs.frame.height - distinct.height
-    rows = "1 row is the same as another" if extra == 1 else f"{pluralize(extra, 'row')} are the same as others"
-    where = f"({runs.line(row)} as {runs.line(first)})"
-    counted = "counts as a run of its own" if extra == 1 else "count as runs of their own"
-    return (f"{rows} {where} and {counted}; a column seed or run would tell runs apart",)
+def _is_numbering(series: pl.Series) -> bool:
+    """Whether a column numbers the rows: all its values are different integers."""
+    if series.dtype != pl.Float64 or series.null_count() or not series.is_unique().all():
+        return False
+    return bool((series == series.round()).all())
+
+
+@dataclass(frozen=True, slots=True)
+class _Copies:
+    """Rows that are equal in all columns but those that number the rows."""
+
+    runs: Runs
+    roles: Sequence[str]
+    key: Sequence[str]  # columns of what is run, without names and numbers of runs
+    numbering: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> pl.DataFrame:
+        return self.runs.frame.drop(self.numbering)
+
+    def check(self) -> tuple[str, ...]:
+        """Raise if rows are copies, where no column names runs; return a note if they may be."""
+        if (problem := self.refuse()) is None:
+            return ()
+        first, row, distinct = problem
+        extra = self.runs.frame.height - distinct.height
+        if self.numbering and 2 * extra < self.runs.frame.height:  # equal scores of runs with numbers
+            return ()
+        rows = "1 row is the same as another" if extra == 1 else f"{pluralize(extra, 'row')} are the same as others"
+        rows += self._but
+        where = f"({self.runs.line(row)} as {self.runs.line(first)})"
+        counted = "counts as a run of its own" if extra == 1 else "count as runs of their own"
+        return (f"{rows} {where} and {counted}; a column seed or run would tell runs apart",)
+
+    def refuse(self) -> tuple[int, int, pl.DataFrame] | None:
+        """Raise if rows are certainly copies; else a row, one that is equal to it, and the distinct rows."""
+        rows = self.rows
+        if not rows.width or not (repeat := _first_repeat(rows, rows.is_duplicated())):
+            return None
+        first, row = repeat
+        problem = f"{self.runs.location(row)}: the same row as in {self.runs.line(first)}{self._but}"
+        distinct = _counted(rows)
+        unique = [name for name in rows.columns if words_of(name) & IDENTITIES and distinct[name].is_unique().all()]
+        if unique and not self.numbering:
+            raise InputError(f"{problem}, {_described(self.runs, row, unique[:1])}; {EXPECTED}")
+        times, whose = self._times(distinct, chance=bool(self.numbering))
+        if whose:
+            raise InputError(f"{self.runs.path}: all rows of {whose} are there {times} times{self._but}; {EXPECTED}")
+        if times > 1:
+            raise InputError(f"{problem}, and all rows are there {times} times; {EXPECTED}")
+        return first, row, distinct
+
+    def renumbered(self, names: Sequence[str]) -> tuple[str, ...]:
+        """A note if the scores of runs with different names are copies: they may be, or the seed has no effect."""
+        distinct = _counted(self.rows.drop(names))
+        groups = distinct.select(self.key).n_unique() if self.key else 1
+        times, whose = self._times(distinct, chance=True)
+        if times == 1 or distinct.height == groups:  # the same score with every seed is no copy
+            return ()
+        scores = (
+            f"all scores{f' of {whose}' if whose else ''} are there {times} times, under other values of {names[0]}"
+        )
+        return (f"{scores}; copies of runs would count as runs of their own, so expected every run once",)
+
+    @property
+    def _but(self) -> str:
+        return f" but for {join_names(self.numbering)}" if self.numbering else ""
+
+    def _times(self, distinct: pl.DataFrame, *, chance: bool) -> tuple[int, str]:
+        """How often all rows are there, or all of a system, which is then named.
+
+        Where `chance` makes rows equal, since scores have few values, it has to be unlikely that it makes all of them.
+        """
+        times = math.gcd(*distinct[COUNT].to_list())
+        if times > 1 and distinct.height > 1 and (not chance or are_copies(times, distinct.height)):
+            return times, ""
+        groups = (
+            distinct.group_by(self.key, maintain_order=True).agg(pl.col(COUNT))
+            if self.key
+            else distinct.select(pl.col(COUNT).implode())
+        )
+        for index, counts in enumerate(groups[COUNT].to_list()):
+            times = math.gcd(*counts)
+            if times > 1 and (are_copies(times, len(counts)) if chance else len(counts) >= MANY):
+                return times, ", ".join(f"{name} {groups[name][index]}" for name in self.roles or self.key)
+        return 1, ""
+
+
+def _counted(rows: pl.DataFrame) -> pl.DataFrame:
+    """The distinct rows, and how often each is there."""
+    return rows.group_by(pl.all(), maintain_order=True).len(name=COUNT)
 
 
 def _first_repeat(frame: pl.DataFrame, among: pl.Series) -> tuple[int, int] | None:

@@ -93,7 +93,7 @@ def _read_cells(path: Path, options: TableOptions) -> tuple[Table, pl.DataFrame]
 
 def _wide_cells(table: Table, dataset: str, metric: str) -> pl.DataFrame:
     columns = table.frame.columns
-    dataset = dataset or next(name for name in columns if name != metric)
+    dataset = dataset or next((name for name in columns if name != metric), metric)
     systems = [name for name in columns if name not in (dataset, metric)]
     if dataset.lower() in SYSTEMS:
         problem = f"systems in rows (the first column is {dataset!r})"

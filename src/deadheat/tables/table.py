@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -18,11 +16,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.files import read_content
+from deadheat.files import read_content, size_limit
 from deadheat.tables.excel import is_workbook, read_workbook
 from deadheat.tables.frames import NAME, frame_of, is_frame
 from deadheat.tables.json_rows import read_rows
 from deadheat.tables.matrix import DataFrame, is_in_range, range_expected
+from deadheat.tables.parquet import PARQUET, json_text, read_parquet
 
 Path: TypeAlias = str | os.PathLike[str] | DataFrame
 Numbers = NDArray[np.float64]
@@ -33,7 +32,7 @@ DATASETS = ("dataset", "data set", "data_set", "treebank", "corpus", "task")
 SCORES = ("score", "value")
 METRICS = ("metric", "measure")
 SUBSETS = ("subset", "sample", "selection", "paper", "study")
-PARQUET = b"PAR1"
+CELL = 16  # bytes in memory
 NEWLINE, QUOTE, RETURN = map(ord, '\n"\r')
 
 
@@ -243,7 +242,9 @@ def read_table(path: Path, content: bytes | None = None) -> Table:
         return _table(NAME, frame_of(path), np.empty(0, np.int64))
     name, raw = os.fspath(path), read_content(path) if content is None else content
     if raw.startswith(PARQUET):
-        return _parquet(name, raw)
+        frame = read_parquet(name, raw)
+        _check_header(name, frame.columns)
+        return _table(name, frame, np.empty(0, np.int64))
     if is_workbook(raw):
         return _table(name, read_workbook(name, raw), np.empty(0, np.int64))
     raw = raw.removeprefix(b"\xef\xbb\xbf")
@@ -329,47 +330,13 @@ def _json(path: str, raw: bytes) -> Table:
     rows, lines = read_rows(path, raw)
     columns = list(dict.fromkeys(name for row in rows for name in row))
     _check_header(path, columns)
-    frame = pl.DataFrame({name: pl.Series([_text(row.get(name)) for row in rows], dtype=pl.String) for name in columns})
+    if CELL * len(rows) * len(columns) > size_limit(len(raw)):
+        shape = f"{len(rows):,} rows by {len(columns):,} columns"
+        raise InputError(f"{path}: {shape}, most of them empty; expected fewer, or a larger --max-size")
+    frame = pl.DataFrame(
+        {name: pl.Series([json_text(row.get(name)) for row in rows], dtype=pl.String) for name in columns}
+    )
     return _table(path, frame, np.array(lines, np.int64))
-
-
-def _text(value: object) -> str | None:
-    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _parquet(path: str, raw: bytes) -> Table:
-    try:
-        with _without_stderr():  # where polars reports its panics
-            frame = pl.read_parquet(io.BytesIO(raw))
-            kept = [name for name, kind in frame.schema.items() if not kind.is_numeric() and kind != pl.Boolean]
-            frame = frame.with_columns([_cells(frame[name]) for name in kept])
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise InputError(f"{path}: corrupt Parquet file ({str(error).partition(chr(10))[0].lower()})") from error
-    _check_header(path, frame.columns)
-    return _table(path, frame, np.empty(0, np.int64))
-
-
-@contextmanager
-def _without_stderr() -> Iterator[None]:
-    """Discard what compiled code prints on standard error."""
-    try:
-        saved = os.dup(2)
-    except OSError:  # closed
-        yield
-        return
-    try:
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
-        yield
-    finally:
-        os.dup2(saved, 2)
-        os.close(saved)
-
-
-def _cells(series: pl.Series) -> pl.Series:
-    if series.dtype.is_nested():
-        return pl.Series(series.name, [_text(value) for value in series.to_list()], dtype=pl.String)
-    return series.cast(pl.String)
 
 
 def _table(path: str, frame: pl.DataFrame, lines: Lines, *, padded: bool = True) -> Table:

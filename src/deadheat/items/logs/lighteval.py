@@ -14,9 +14,8 @@ from deadheat.files import FileError, check_size
 from deadheat.items.logs.decoding import decode, shorten
 from deadheat.items.logs.files import LogFile
 from deadheat.items.logs.log import Harness, Log, described, log_of, lower_is_better, no_scores, omission
-from deadheat.items.logs.parquet import decoded_size
 from deadheat.items.table import ItemMetric
-from deadheat.tables.table import PARQUET
+from deadheat.tables.parquet import PARQUET, decoded_size, text_size
 
 NAME = "lighteval"
 NEEDED = ("id", "task_name", "specific")  # of a doc, which may hold images
@@ -63,6 +62,7 @@ def _frame(file: LogFile) -> tuple[pl.DataFrame, tuple[str, ...]]:
             raise no_scores(file.path)
         columns = [pl.struct(pl.col(name).struct.field(*names)).alias(name) for name, names in fields.items()]
         frame = scan.select(columns).collect()
+        check_size(file.path, len(content), sum(map(text_size, frame)))
         if not frame.height:
             raise no_scores(file.path)
     except FAILURES as error:

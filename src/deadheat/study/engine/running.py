@@ -297,10 +297,12 @@ def check_budgets(plan: Plan, cells: Iterable[Cell], ledger_entry: LedgerEntry) 
     for test_set, evaluations in planned_evaluations(plan, [*cells], ledger_entry.ledger).items():
         tally = limited.get(test_set.hash)
         if tally is not None and tally.left is not None and evaluations > tally.left:
+            part = test_set.name.rpartition(", ")[2]
+            example = ', as with evaluate = ["dev"]' if part == TEST else " (evaluate)"
             raise InputError(
                 f"{test_set.name} ({tally.name}): {pluralize(evaluations, 'evaluation')} planned, "
                 f"{max(tally.left, 0):,} left of a budget of {tally.budget:,} (ledger {ledger_entry.ledger.path}); "
-                'expected --over-budget "reason", or to evaluate other parts, as with evaluate = ["dev"]'
+                f'expected --over-budget "reason", or to evaluate other parts{example}'
             )
 
 

@@ -18,8 +18,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from deadheat.errors import Fault
 from deadheat.study.ledger.verification import (
     ACCEPTED,
+    EMPTIED,
+    EMPTY,
     NO_HEAD,
     PREVIOUS,
     START,
@@ -59,14 +62,18 @@ class HashChain:
             If a file cannot be written; then nothing was added.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        was_used = self._was_used()
         with self._locked():
             raw, head = self._raw(), self._head()
             data = raw[: raw.rfind(b"\n") + 1]
+            emptied = was_used and self._is_empty(raw, head)
+            if self._is_empty(raw, head):
+                self._write_head(Head(0, START))
             events = list(make(data))
             if not events:
                 return ()
             check = Verification.of(self.path, data, head, parse=False)
-            repairs, notes = _repairs(raw, data, head)
+            repairs, notes = _repairs(raw, data, head, emptied=emptied)
             notes = [f"{self.path}: {note}" for note in notes]
             notes += [check.warning] if head is not None and check.faults else []
             previous = last_hash(data)
@@ -85,12 +92,17 @@ class HashChain:
 
     def verify(self, *, parse: bool = True) -> Verification:
         """Check every line; nothing is written. Without `parse` it is faster, see `Verification.of`."""
+        was_used = self._was_used()
         with contextlib.ExitStack() as stack:
             with contextlib.suppress(OSError):  # no lock file: nobody has ever written here
                 stack.enter_context(self._locked(create=False))
             raw, head = self._raw(), self._head()
         data = raw[: raw.rfind(b"\n") + 1]
         result = Verification.of(self.path, data, head, parse=parse)
+        if self._is_empty(raw, head):
+            if was_used:
+                return replace(result, faults=(Fault(str(self.path), 0, EMPTIED),))
+            return replace(result, notes=(f"{self.path}: {EMPTY}",))
         note = f"{self.path}: an incomplete last line, from a killed writer; the next evaluation repairs it"
         return replace(result, notes=(*result.notes, note)) if len(raw) > len(data) else result
 
@@ -124,6 +136,14 @@ class HashChain:
                 raise
         finally:
             os.close(file)
+
+    def _was_used(self) -> bool:
+        """Whether somebody has written here before: then there is a lock file, and the head was written with it."""
+        return self._neighbour("lock").exists()
+
+    def _is_empty(self, raw: bytes, head: Head | None) -> bool:
+        """Whether there is an empty file without a head: a new one, or one that lost its lines and its head."""
+        return head is None and not raw and self.path.exists()
 
     def _neighbour(self, suffix: str) -> Path:
         return self.path.with_name(f"{self.path.name}.{suffix}")
@@ -177,14 +197,14 @@ def _chain_lines(events: Sequence[Mapping[str, Any]], previous: str, before: byt
     return lines
 
 
-def _repairs(raw: bytes, data: bytes, head: Head | None) -> tuple[list[dict[str, Any]], list[str]]:
+def _repairs(raw: bytes, data: bytes, head: Head | None, *, emptied: bool) -> tuple[list[dict[str, Any]], list[str]]:
     """The fields of lines that record repairs, and notes for the user."""
     repairs: list[dict[str, Any]] = []
     notes: list[str] = []
     if len(raw) > len(data):
         repairs.append({"reason": "torn last line", "torn": raw[len(data) :].decode("utf-8", "backslashreplace")})
         notes.append("the last line was incomplete, from a killed writer; it is kept in a line of its own")
-    if data and head is None:
+    if (data or emptied) and head is None:
         repairs.append({"reason": NO_HEAD})
         notes.append("its head file was missing or broken; made again, which is recorded (deadheat ledger --verify)")
     return repairs, notes

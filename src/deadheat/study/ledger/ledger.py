@@ -141,6 +141,12 @@ class Ledger:
         lines = [event for event in self.events() if not sealed.isdisjoint(test_sets_of(event))] if sealed else []
         return frozenset(sealed | {clean(event.get(key)) for event in lines for key in ("test_set", "text")}) - {""}
 
+    def sealed_predictions(self) -> frozenset[str]:
+        """Hashes of the predictions that were evaluated on test sets whose labels are sealed."""
+        sealed = self.sealed_texts()
+        events = self.events() if sealed else []
+        return frozenset(clean(event.get("prediction")) for event in events if sealed & {*test_sets_of(event)}) - {""}
+
     def find(self, test_set: LedgerTestSet) -> LedgerTestSet:
         """The test set of the ledger that a text is, or is a part of; else the text itself."""
         return StoredTestSets.of(self.read()).find(test_set, is_test=True) or test_set

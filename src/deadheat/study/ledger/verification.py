@@ -19,6 +19,8 @@ REPAIR, NO_HEAD = "repair", "no head"  # an event, and one of its reasons
 ACCEPTED = "content"  # the hash of all that precedes a line which accepts it
 LISTED = 3  # faults of a kind
 HEAD_LOST = "the head file was missing when this line was written; lines before it may have been deleted"
+EMPTY = "empty; nothing was written to it yet, or it was emptied and its head and lock files were deleted"
+EMPTIED = "empty and without its head file, but it has been in use; its lines were deleted"
 _HEAD = re.compile(r"(\d{1,15}) ([0-9a-f]{64})\s*")
 _HASH = re.compile(r"[0-9a-f]{64}")
 
@@ -89,6 +91,8 @@ class Verification:
     def __str__(self) -> str:
         if self.faults:
             return "\n".join(self._fault_lines())
+        if not self.hashes:
+            return f"{self.path}: no lines"
         return f"{self.path}: {pluralize(len(self.hashes), 'line')}, hash chain intact; last hash {self.last}"
 
     def _fault_lines(self) -> Iterator[str]:

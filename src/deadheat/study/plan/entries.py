@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -10,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from deadheat.files import match_files
 from deadheat.study.search.space import Space
 from deadheat.text import parse_size
 
@@ -53,7 +53,7 @@ class CorpusEntry(StrictModel):
         for name in [self.files] if isinstance(self.files, str) else self.files:
             paths = [folder / name] if exists(folder / name) else []
             if not paths and not WILDCARDS.isdisjoint(name):
-                paths = [folder / match for match in sorted(glob.glob(name, root_dir=folder, recursive=True))]
+                paths = [folder / match for match in sorted(match_files(name, folder, recursive=True))]
             yield name, paths
 
 

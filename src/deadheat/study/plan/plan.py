@@ -333,7 +333,7 @@ class Plan:
         target = self.path.parent / name
         if len(os.fsencode(target.name)) > MAX_NAME or "\0" in name:
             raise InputError(f"{self.path}: store {shorten(name)!r}; expected the name of a file")
-        if not target.resolve().is_relative_to(self.path.parent.resolve()):
+        if not Path(os.path.realpath(target)).is_relative_to(os.path.realpath(self.path.parent)):
             raise InputError(f"{self.path}: store {name!r} is outside the study's folder; expected --store to name it")
         return target
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -10,10 +9,10 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from deadheat.errors import Fault, InputError, StudyError, nearest, reason
+from deadheat.errors import Fault, InputError, StudyError, nearest
 from deadheat.study.plan.checks import Mistake, check_names, check_size, shorten
 from deadheat.study.plan.entries import CompareEntry, CorpusEntry, EngineEntry, HypothesisEntry, Needs, Study
-from deadheat.study.plan.toml_lines import TomlPath, line_of
+from deadheat.study.plan.toml_lines import TomlPath, line_of, parse_toml, read_toml
 from deadheat.study.plan.user_code import with_code
 
 
@@ -26,21 +25,14 @@ def read_study(path: Path, overrides: Sequence[str] = ()) -> tuple[Study, str]:
         With every mistake, each with its line.
     """
     try:
-        text = path.read_text("utf-8")
-        raw = tomllib.loads(text)
+        text, raw = read_toml(path)
         for override in overrides:
             _override(raw, override)
         if faults := [Fault(str(path), line_of(text, where), message) for where, message in _large_numbers(raw)]:
             raise StudyError(faults)
         return _checked(path, text, raw), text
-    except OSError as error:
-        raise StudyError([Fault(str(path), 0, f"cannot be read ({reason(error)})")]) from error
-    except UnicodeDecodeError:
-        raise StudyError([Fault(str(path), 0, "not a text file; expected a study file in TOML")]) from None
     except RecursionError:
         raise StudyError([Fault(str(path), 0, "nested too deeply; expected a study file")]) from None
-    except ValueError as error:  # also of a number with thousands of digits
-        raise StudyError([Fault(str(path), 0, f"not valid TOML ({str(error).partition(';')[0].lower()})")]) from None
 
 
 def _large_numbers(raw: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -92,8 +84,8 @@ def _override(raw: dict[str, Any], override: str) -> None:
     if not equals:
         raise InputError(f"--set {override}; expected as systems.0.epochs=5")
     try:
-        parsed = tomllib.loads(f"value = {value}")["value"]
-    except (ValueError, RecursionError):
+        parsed = parse_toml(f"value = {value}")["value"]
+    except ValueError:
         parsed = value
     *path, last = key.strip().split(".")
     target: Any = raw
@@ -128,8 +120,9 @@ def _schema_faults(path: Path, text: str, raw: Mapping[str, Any], error: Validat
             complaint = details["msg"][:1].lower() + details["msg"][1:].rstrip(".")
             message = f"{name}: {complaint}, not {shorten(repr(details['input']))}"
         messages.setdefault(where, message)
+    parents = {where[:end] for where in messages for end in range(len(where))}
     for where, message in messages.items():
-        if not any(where == other[: len(where)] for other in messages if other != where):
+        if where not in parents:
             yield Fault(str(path), line_of(text, where), message)
 
 

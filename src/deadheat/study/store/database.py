@@ -96,6 +96,10 @@ class CorruptStore(Exception):
     """A row has impossible values."""
 
 
+class StoreError(InputError):
+    """The file of a store is broken, or cannot be read or written."""
+
+
 @contextlib.contextmanager
 def readable_errors(path: Path) -> Iterator[None]:
     """Turn errors of SQLite into one line about the file; our own programming errors stay as they are."""
@@ -104,10 +108,10 @@ def readable_errors(path: Path) -> Iterator[None]:
     except sqlite3.ProgrammingError:
         raise
     except sqlite3.Error as error:
-        raise InputError(f"{path}: {_explain(error)}") from error
+        raise StoreError(f"{path}: {_explain(error)}") from error
     except (CorruptStore, UnicodeDecodeError) as error:  # even a message of SQLite may not be text
         problem = error if isinstance(error, CorruptStore) else "text that is not Unicode"
-        raise InputError(f"{path}: broken ({problem}); {EXPECTED}, unchanged") from error
+        raise StoreError(f"{path}: broken ({problem}); {EXPECTED}, unchanged") from error
 
 
 def _explain(error: sqlite3.Error) -> str:

@@ -16,6 +16,7 @@ digits of the key. A file is first written to a folder for unfinished ones, whic
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -298,8 +299,10 @@ def read_prediction(folder: Path, prediction: PredictionFile) -> bytes:
     """A prediction as it was written; one that is missing or has changed is refused."""
     target = folder / prediction.file
     try:
-        if not target.resolve().is_relative_to(folder.resolve()):
+        if not Path(os.path.realpath(target)).is_relative_to(os.path.realpath(folder)):  # also of links in a circle
             raise InputError(f"{target}: outside the store's folder; expected a file in it")
+        if not target.is_file():  # reading a pipe would block
+            raise FileNotFoundError(errno.ENOENT, "no such file")
         raw = target.read_bytes()
     except OSError as error:
         raise InputError(f"{target}: cannot be read ({reason(error)})") from error

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -22,18 +22,21 @@ from deadheat.metrics.metric import FIELDS
 from deadheat.screen import spreadsheet_cell
 from deadheat.study.plan.cells import DONE
 from deadheat.study.store.database import CorruptStore
-from deadheat.study.store.recording import unpack
+from deadheat.study.store.recording import fingerprint, unpack
 from deadheat.text import pluralize
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from deadheat.study.ledger.ledger import Ledger
     from deadheat.study.store.store import Store
 
 TABLES = ("scores", "runs", "counts")
 FORMATS = ("csv", "jsonl", "parquet")
 SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 BLOCK = 1_000_000  # rows
+TEST, STANDARD = "test", "standard."
+KeyParts: TypeAlias = frozenset[tuple[str, str]]  # keys of runs, and parts
 LATEST = 253_402_300_799  # seconds since 1970: the end of the year 9999
 # SQLite has no NaN: a value that is missing has a flag of its own.
 _SCORES = """
@@ -165,10 +168,12 @@ def _column_ids(connection: sqlite3.Connection, path: Path, query: CountsQuery) 
 
 def _read_columns(connection: sqlite3.Connection, ids: set[int]) -> dict[int, NDArray[np.integer]]:
     columns: dict[int, NDArray[np.integer]] = {}
-    sql = "SELECT id, kind, units, data FROM columns WHERE id IN (SELECT value FROM json_each(?))"
-    for number, *stored in connection.execute(sql, (json.dumps(sorted(ids)),)):
+    sql = "SELECT id, fingerprint, kind, units, data FROM columns WHERE id IN (SELECT value FROM json_each(?))"
+    for number, identity, kind, *stored in connection.execute(sql, (json.dumps(sorted(ids)),)):
         try:
-            columns[number] = unpack(*stored)
+            columns[number] = unpack(kind, *stored)
+            if fingerprint(kind, columns[number].tobytes()) != identity:
+                raise ValueError("changed since they were written")
         except (TypeError, ValueError) as error:
             raise CorruptStore(f"column {number} of counts: {error}") from None
     if missing := ids - set(columns):
@@ -216,12 +221,41 @@ def format_of(path: str, chosen: str = "") -> str:
     return SUFFIXES[suffix]
 
 
-def blocks(store: Store, table: str) -> Iterator[pl.DataFrame]:
-    """The rows of a table: one frame, or several for counts; at least one, for its header."""
+def sealed_counts(store: Store, ledger: Ledger) -> KeyParts:
+    """The runs and parts whose counts of every sentence would tell sealed labels.
+
+    They are known by their predictions, which the ledger has, and by the test sets of the study. Another split of the
+    same corpus may have the same sentences in any part, but for the standard one.
+    """
+    sealed, predictions = ledger.sealed_texts(), ledger.sealed_predictions()
+    if not sealed:
+        return frozenset()
+    parts = {
+        (key, part)
+        for key, hashes in store.prediction_hashes().items()
+        for part, digest in hashes.items()
+        if digest in predictions
+    }
+    result = store.result()
+    # A test set of a study is called `CORPUS, SPLIT NUMBER, test`.
+    names = [test_set.name for test_set in result.test_sets if test_set.hash in sealed] if result else []
+    hidden = {corpus for corpus in store.runs()["corpus"].unique() if any(n.startswith(f"{corpus}, ") for n in names)}
+    rows = store.count_shapes().join(store.runs().select("key", "corpus", "split"), on="key")
+    for key, part, corpus, split in rows.select("key", "part", "corpus", "split").iter_rows():
+        if corpus in hidden and (part == TEST or not split.startswith(STANDARD)):
+            parts.add((key, part))
+    return frozenset(parts)
+
+
+def blocks(store: Store, table: str, hidden: KeyParts = frozenset()) -> Iterator[pl.DataFrame]:
+    """The rows of a table: one frame, or several for counts; at least one, for its header.
+
+    Counts of `hidden` runs and parts are left out.
+    """
     import polars as pl
 
     if table == "counts":
-        yield from _count_blocks(store)
+        yield from _count_blocks(store, hidden)
     else:
         frame = _with_labels(store, store.runs() if table == "runs" else store.scores())
         unknown = [pl.col("peak_mb").replace(0.0, None)] if table == "runs" else []
@@ -235,9 +269,9 @@ def _with_labels(store: Store, frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(names.replace_strict(labels, return_dtype=names.dtype), name=names)
 
 
-def write_text(store: Store, table: str, format: str, out: IO[str]) -> None:
+def write_text(store: Store, table: str, format: str, out: IO[str], *, hidden: KeyParts = frozenset()) -> None:
     """Write a table as CSV, safe to open in a spreadsheet, or JSON lines; NaN becomes an empty cell, or null."""
-    for number, frame in enumerate(blocks(store, table)):
+    for number, frame in enumerate(blocks(store, table, hidden)):
         if format == "csv":
             out.write(_for_spreadsheets(frame).write_csv(include_header=number == 0))
         else:
@@ -256,7 +290,7 @@ def _for_spreadsheets(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(changed)
 
 
-def write_table(store: Store, table: str, format: str, path: str) -> None:
+def write_table(store: Store, table: str, format: str, path: str, *, hidden: KeyParts = frozenset()) -> None:
     """Write a table to a file, in whole or not at all."""
     import polars as pl
 
@@ -266,10 +300,10 @@ def write_table(store: Store, table: str, format: str, path: str) -> None:
     try:
         with replace_file(target) as scratch:
             if format == "parquet":
-                _write_parquet(store, table, scratch)
+                _write_parquet(store, table, scratch, hidden)
             else:
                 with scratch.open("w", encoding="utf-8", newline="") as out:
-                    write_text(store, table, format, out)
+                    write_text(store, table, format, out, hidden=hidden)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({reason(error)})") from error
     except pl.exceptions.PolarsError as error:  # a full disk, for example
@@ -277,12 +311,12 @@ def write_table(store: Store, table: str, format: str, path: str) -> None:
         raise InputError(f"{path}: cannot be written ({message})") from error
 
 
-def _write_parquet(store: Store, table: str, path: Path) -> None:
+def _write_parquet(store: Store, table: str, path: Path, hidden: KeyParts) -> None:
     from polars.io.plugins import register_io_source
 
     # Polars requests blocks from threads of its own, one at a time.
     with store.read(store.path, any_thread=True) as reader:
-        frames = blocks(reader, table)
+        frames = blocks(reader, table, hidden)
         first = next(frames)
 
         def source(
@@ -296,11 +330,14 @@ def _write_parquet(store: Store, table: str, path: Path) -> None:
         register_io_source(source, schema=first.schema).sink_parquet(path)
 
 
-def _count_blocks(store: Store) -> Iterator[pl.DataFrame]:
+def _count_blocks(store: Store, hidden: KeyParts) -> Iterator[pl.DataFrame]:
     """Counts of every run, part and metric, one row per unit; metrics with more fields add columns."""
     import polars as pl
 
     shapes = store.count_shapes()
+    if hidden:
+        pairs = pl.DataFrame(sorted(hidden), schema={"key": pl.String, "part": pl.String}, orient="row")
+        shapes = shapes.join(pairs, on=["key", "part"], how="anti", maintain_order="left")
     n_fields = max(len(FIELDS), int(shapes["fields"].max() or 0))  # type: ignore[arg-type]
     names = [*FIELDS, *(f"field_{number}" for number in range(len(FIELDS) + 1, n_fields + 1))]
     texts = dict.fromkeys(("key", "part", "metric"), pl.String)
