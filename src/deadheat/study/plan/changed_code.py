@@ -54,6 +54,7 @@ def changed_code(plan: Plan, store: Store, missing: Iterable[Cell]) -> list[Chan
         return []
     states = _states(store)
     order = {key: number for number, key in enumerate(store.runs().filter(status=DONE)["key"])}
+    missing = [cell for cell in missing if cell.key not in order]  # others only lack scores
     earlier: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))  # keys, by name and hash
     for cell in missing:
         for before in _earlier(cell, states):
