@@ -22,7 +22,7 @@ from deadheat.study.engine.running import (
     plan_provenance,
 )
 from deadheat.study.engine.training import CellResult, score_part
-from deadheat.study.engine.worker import TaskResult, describe_error
+from deadheat.study.engine.worker import TaskResult
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.study.plan.cells import DONE, FAILED, Cell, Outcome, PartScores, PredictionFile
 from deadheat.study.plan.plan import Plan
@@ -30,6 +30,7 @@ from deadheat.study.store.provenance import provenance
 from deadheat.study.store.recording import predictions_folder, read_prediction
 from deadheat.study.store.store import Store
 from deadheat.text import pluralize
+from deadheat.tracebacks import describe_error
 
 IN_PROCESS = 50  # cells; starting worker processes for fewer would take longer than scoring them
 BATCH, BATCH_S = 100, 1.0  # cells, and seconds, whose scores are stored together: each commit waits for the disk

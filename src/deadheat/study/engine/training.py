@@ -18,11 +18,12 @@ from deadheat.errors import InputError
 from deadheat.metrics import Metric, Pair, align
 from deadheat.neural.config import BatchTrainer, TrainJob, TrainResult
 from deadheat.study.engine.executor import ActiveTask, Executor
-from deadheat.study.engine.worker import TaskResult, describe_error
+from deadheat.study.engine.worker import TaskResult
 from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores, PredictionFile
 from deadheat.study.plan.plan import Plan
 from deadheat.systems import SYSTEMS, System
 from deadheat.text import pluralize
+from deadheat.tracebacks import describe_error
 
 SavePart = Callable[[str, bytes], PredictionFile]  # from part and bytes
 SaveCellPart = Callable[[Cell, str, bytes], PredictionFile]
