@@ -52,6 +52,11 @@ class Metric:
             object.__setattr__(self, "value", CheckedValue(name, value))
 
     @property
+    def is_users(self) -> bool:
+        """Whether it has a function from outside Deadheat, which may fail whatever the prediction."""
+        return isinstance(self.counts, CheckedCounts) or isinstance(self.value, CheckedValue)
+
+    @property
     def width(self) -> int:
         """How many columns of the counts a value is computed from."""
         return len(FIELDS) if self.fields == ALIGNED_FIELDS else len(self.fields)

@@ -27,6 +27,7 @@ from deadheat.study.engine.rescoring import (
     describe,
     rescore_cells,
     rescoring_tasks,
+    unscored_notes,
 )
 from deadheat.study.engine.running import Callbacks, RunSummary
 from deadheat.study.engine.seed_checks import cells_to_repeat, repeat_cells, unequal_repetitions
@@ -215,15 +216,15 @@ class _Tally:
     statuses: dict[str, str | None]  # by key; None if it was not run
     notes: dict[str, None] = field(default_factory=dict)
     rescored: set[str] = field(default_factory=set)
-    unscored: set[str] = field(default_factory=set)  # by a metric that failed
+    unscored: dict[str, str] = field(default_factory=dict)  # errors of metrics, by cell
 
     def summary(self) -> RunSummary:
         ran, done = Counter(self.statuses.values()), self.store.done()
         present = {key for key, status in self.statuses.items() if status is None and key in done}
         rescored = len(present & self.rescored)
-        failed = ran.total() - ran[None] - ran[DONE]
+        failed = ran.total() - ran[None] - ran[DONE] + sum(self.statuses[key] == DONE for key in self.unscored)
         counts = (len(present) - rescored, ran[DONE], failed, ran[None] - len(present))
-        return RunSummary(*counts, tuple(self.notes), rescored)
+        return RunSummary(*counts, tuple(self.notes), rescored, self.unscored)
 
 
 def with_earlier_code(plan: Plan, store: Store, *, keep_old: bool) -> tuple[Plan, list[str]]:
@@ -279,7 +280,7 @@ def _run(
     """Run the cells that are missing, and some again; those that lack scores only are scored, and not trained."""
     store = tally.store
     missing = running.missing_cells(plan, store, retry_failed=retry_failed)
-    if not tally.unscored.isdisjoint(cell.key for cell in missing):
+    if tally.unscored:
         missing = [cell for cell in missing if cell.key not in tally.unscored]
     if tasks := rescoring_tasks(plan, store, missing):
         if ledger_entry is not None:
@@ -308,6 +309,8 @@ def _run(
             callbacks=Callbacks(finished, lambda: progress.tick(executor.active)),
         )
         tally.notes |= dict.fromkeys(summary.notes)
+        tally.notes |= dict.fromkeys(unscored_notes(plan, {cell.key: cell for cell in cells}, summary.unscored))
+        tally.unscored |= summary.unscored
 
 
 def _rescore(
@@ -325,7 +328,7 @@ def _rescore(
         callbacks = Callbacks(progress.finished, progress.tick)
         summary = rescore_cells(plan, tally.store, tasks, ledger_entry=ledger_entry, callbacks=callbacks)
     tally.rescored |= summary.scored
-    tally.unscored |= summary.failed.keys()
+    tally.unscored |= summary.failed
     tally.statuses |= dict.fromkeys(summary.failed, FAILED)
     tally.notes |= dict.fromkeys(summary.notes)
     return [cell for cell in missing if cell.key not in summary.scored and cell.key not in summary.failed]
