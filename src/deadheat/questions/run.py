@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -30,7 +30,7 @@ from deadheat.study.engine.rescoring import (
     unscored_notes,
 )
 from deadheat.study.engine.running import Callbacks, RunSummary
-from deadheat.study.engine.seed_checks import cells_to_repeat, repeat_cells, unequal_repetitions
+from deadheat.study.engine.seed_checks import Repetitions, cells_to_repeat, repeat_cells, repetition_notes
 from deadheat.study.engine.training import CellResult
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.study.plan.cells import DONE, FAILED, Cell, Outcome
@@ -184,15 +184,15 @@ def run_plan(  # noqa: PLR0913 - options of the command
             store=str(path),
             searches=tuple(results),
         )
-        repeated = _check_seeds(plan, tally, open_executor, quiet=quiet)
-        notes = (*result.notes, *unequal_repetitions(plan, repeated))
-        result = replace(result, repeated=repeated, notes=notes)
+        repetitions = _check_seeds(plan, tally, open_executor, quiet=quiet)
+        notes = (*result.notes, *repetition_notes(plan, repetitions))
+        result = replace(result, repeated=dict(repetitions.same), notes=notes)
         summary = tally.summary()
         store.set_result(result)
     return StudyRun(plan, path, result, summary)
 
 
-def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor, *, quiet: bool) -> dict[str, bool]:
+def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor, *, quiet: bool) -> Repetitions:
     """Whether users' systems predict the same when they are trained again: what is known, and what is found out now."""
     try:
         before = tally.store.result()
@@ -200,12 +200,14 @@ def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor, *, quie
         before = None
     known = {name: same for name, same in (before.repeated if before else {}).items() if name in plan.systems}
     new = [key for key, status in tally.statuses.items() if status == DONE]
+    failed: Mapping[str, str] = {}
     if cells := cells_to_repeat(plan, tally.store, new, known):
         executor, hashes = open_executor(), tally.store.prediction_hashes()
         work = remaining_work(plan, tally.store, cells, executor.workers)
-        with Progress(work, plan.label_of, done="trained again", quiet=quiet) as progress:
-            known |= repeat_cells(executor, cells, hashes, progress)
-    return known
+        with Progress(work, plan.label_of, done="trained again to check its seed", quiet=quiet) as progress:
+            repetitions = repeat_cells(executor, cells, hashes, progress)
+        known, failed = {**known, **repetitions.same}, repetitions.failed
+    return Repetitions(known, failed)
 
 
 @dataclass(slots=True, eq=False)
