@@ -33,7 +33,7 @@ def test_a_run_without_results_has_no_page(commands: Commands, tmp_path: Path) -
     path.write_text(path.read_text() + FAILING.format(tmp_path))
     failed = commands("run", path, "--quiet")
     assert failed.code == 1
-    assert failed.err.endswith("verdict: The study has no results yet.\n")
+    assert failed.err.endswith("verdict: The only cell failed.\n")
 
 
 def test_failed_cells_run_again_with_the_same_values_and_files(

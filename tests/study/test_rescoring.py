@@ -204,7 +204,7 @@ def test_a_metric_that_fails_is_reported_and_nothing_is_trained(tmp_path: Path) 
     (path.parent / "bad.py").write_text(code.read_text() + bad + more)
     summary = scored_again(path, "metrics=['uas', 'bad.py:bad']")
     assert (summary.failed, summary.rescored) == (len(before), 0)
-    assert summary.notes[0].endswith("scoring its predictions failed (ValueError: not today)")
+    assert summary.notes[0].endswith(": bad.py:bad: its counts failed (bad.py line 31: ValueError: not today)")
     assert summary.notes[-1] == "1 more cell could not be scored for such reasons"
     assert contents(path) == before
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,20 @@ import deadheat
 
 def seeded():
     return _tagger(lambda seed: random.Random(seed))
+
+
+def settled(*, length: int = 1):
+    return _tagger(lambda seed: random.Random(seed))
+
+
+def once():
+    def make_rng(seed):
+        with open("trained", "a") as file:
+            file.write("x")
+        if len(open("trained").read()) > 2:
+            raise ValueError("only twice")
+        return random.Random(seed)
+    return _tagger(make_rng)
 
 
 def noisy(*, randomness: str = "seed"):
@@ -56,7 +71,7 @@ def test_seeds_without_an_effect_are_a_note(tmp_path: Path, commands: Commands) 
     assert outcome.code == 0
     (note,) = notes(outcome.err, "fixed")
     assert "two seeds gave the same predictions on 2 of 2 splits (such as 0 and 1)" in note
-    assert 'expected randomness = "fixed" or "none"' in note
+    assert note.endswith('If the seed has no effect, declare randomness = "fixed" or "none".')
     assert not notes(outcome.err, "seeded")
 
 
@@ -66,7 +81,7 @@ def test_one_seed_with_different_results_is_a_note_and_the_store_stays_as_it_was
     path = study(tmp_path, "seeded", "noisy")
     outcome = commands("run", path, "--quiet", "--json")
     (note,) = notes(outcome.err, "noisy")
-    assert 'trained twice with one seed, it gave different predictions, but declares randomness = "seed"' in note
+    assert "two trainings with the same seed gave different predictions, so its results cannot be reproduced" in note
     assert not notes(outcome.err, "seeded")
     result = json.loads(outcome.out)
     assert sorted(result["repeated"].values()) == [False, True]
@@ -93,7 +108,30 @@ def test_declared_noise_is_no_note_and_a_fixed_seed_runs_once(tmp_path: Path, co
 def test_a_program_that_is_not_deterministic_but_says_so_is_a_note(tmp_path: Path, commands: Commands) -> None:
     outcome = commands("run", study(tmp_path, "noisy(randomness='none')"), "--quiet")
     (note,) = notes(outcome.err, "noisy")
-    assert 'declares randomness = "none"' in note
+    assert "two trainings with the same seed gave different predictions" in note
+
+
+def test_one_setting_of_a_function_is_trained_again(tmp_path: Path, commands: Commands) -> None:
+    path = study(tmp_path, "settled(length=1)", "settled(length=2)", "settled(length=3)", "seeded")
+    first = commands("run", path, "--quiet", "--json")
+    repeated = [name.partition("@")[0] for name in json.loads(first.out)["repeated"]]
+    assert sorted(repeated) == ["random_systems.py:seeded", "random_systems.py:settled"]
+    path.write_text(path.read_text().replace("seeds = 3", "seeds = 4"))
+    again = commands("run", path, "--quiet", "--json")
+    assert json.loads(again.out)["repeated"] == json.loads(first.out)["repeated"]
+
+
+def test_a_repetition_that_fails_is_a_note(tmp_path: Path, commands: Commands) -> None:
+    outcome = commands("run", study(tmp_path, "once", more="seeds = 1"), "--quiet")
+    assert outcome.code == 0
+    (note,) = notes(outcome.err, "once")
+    assert re.search(
+        r"trained again with the same seed, it failed: random_systems\.py line \d+: ValueError: only", note
+    )
+
+
+def test_the_terminal_says_why_something_is_trained_again(tmp_path: Path, commands: Commands) -> None:
+    assert "1 of 1 trained again to check its seed" in commands("run", study(tmp_path, "seeded")).err
 
 
 def test_built_in_systems_are_not_trained_again(tmp_path: Path, commands: Commands) -> None:

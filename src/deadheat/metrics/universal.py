@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from deadheat.corpus import Corpus
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import CorpusError, Fault, InputError
-from deadheat.metrics.metric import FIELDS, METRICS, Counts, Metric, f1, register
+from deadheat.metrics.metric import ALIGNED_FIELDS, METRICS, Counts, Metric, f1, register
 from deadheat.metrics.pair import Flags, Pair, Surface, multiword_tokens
 
 CONTENT = frozenset(
@@ -26,7 +26,6 @@ FEATURES = frozenset(
 OFFICIAL = (
     "tokens", "sentences", "words", "upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "clas", "mlas", "blex",
 )  # fmt: skip
-ALIGNED_FIELDS = (*FIELDS, "aligned")
 CONTENT_METRICS = ("clas", "mlas", "blex")
 
 

@@ -14,7 +14,7 @@ from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics import METRICS, Metric, Pair
 from deadheat.metrics import align as align_words
-from deadheat.metrics.metric import FIELDS, Counts
+from deadheat.metrics.metric import Counts
 from deadheat.questions import inputs
 from deadheat.questions.columns import check_columns
 from deadheat.questions.designs import Prediction
@@ -100,7 +100,7 @@ def count_runs(
     measure = METRICS.find(metric or default_metric(pairs[0]))
     for gold in golds.values():
         check_gold(gold, [measure])
-    counts = [measure.counts(pair)[:, : len(FIELDS)] for pair in pairs]
+    counts = [measure.counts(pair)[:, : measure.width] for pair in pairs]
     dataset, starts, unit_notes = _counted(predictions[0].dataset or first.name, first, unit, pairs, counts)
     notes = dict.fromkeys(note for _, sealing in unsealed for note in sealing)
     is_sealed = bool(notes) or any(inputs.is_sealed(ledger_entry, gold) for gold in golds.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -27,9 +27,10 @@ from deadheat.study.engine.rescoring import (
     describe,
     rescore_cells,
     rescoring_tasks,
+    unscored_notes,
 )
 from deadheat.study.engine.running import Callbacks, RunSummary
-from deadheat.study.engine.seed_checks import cells_to_repeat, repeat_cells, unequal_repetitions
+from deadheat.study.engine.seed_checks import Repetitions, cells_to_repeat, repeat_cells, repetition_notes
 from deadheat.study.engine.training import CellResult
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.study.plan.cells import DONE, FAILED, Cell, Outcome
@@ -183,15 +184,15 @@ def run_plan(  # noqa: PLR0913 - options of the command
             store=str(path),
             searches=tuple(results),
         )
-        repeated = _check_seeds(plan, tally, open_executor, quiet=quiet)
-        notes = (*result.notes, *unequal_repetitions(plan, repeated))
-        result = replace(result, repeated=repeated, notes=notes)
+        repetitions = _check_seeds(plan, tally, open_executor, quiet=quiet)
+        notes = (*result.notes, *repetition_notes(plan, repetitions))
+        result = replace(result, repeated=dict(repetitions.same), notes=notes)
         summary = tally.summary()
         store.set_result(result)
     return StudyRun(plan, path, result, summary)
 
 
-def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor, *, quiet: bool) -> dict[str, bool]:
+def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor, *, quiet: bool) -> Repetitions:
     """Whether users' systems predict the same when they are trained again: what is known, and what is found out now."""
     try:
         before = tally.store.result()
@@ -199,12 +200,14 @@ def _check_seeds(plan: Plan, tally: _Tally, open_executor: OpenExecutor, *, quie
         before = None
     known = {name: same for name, same in (before.repeated if before else {}).items() if name in plan.systems}
     new = [key for key, status in tally.statuses.items() if status == DONE]
+    failed: Mapping[str, str] = {}
     if cells := cells_to_repeat(plan, tally.store, new, known):
         executor, hashes = open_executor(), tally.store.prediction_hashes()
         work = remaining_work(plan, tally.store, cells, executor.workers)
-        with Progress(work, plan.label_of, done="trained again", quiet=quiet) as progress:
-            known |= repeat_cells(executor, cells, hashes, progress)
-    return known
+        with Progress(work, plan.label_of, done="trained again to check its seed", quiet=quiet) as progress:
+            repetitions = repeat_cells(executor, cells, hashes, progress)
+        known, failed = {**known, **repetitions.same}, repetitions.failed
+    return Repetitions(known, failed)
 
 
 @dataclass(slots=True, eq=False)
@@ -215,15 +218,15 @@ class _Tally:
     statuses: dict[str, str | None]  # by key; None if it was not run
     notes: dict[str, None] = field(default_factory=dict)
     rescored: set[str] = field(default_factory=set)
-    unscored: set[str] = field(default_factory=set)  # by a metric that failed
+    unscored: dict[str, str] = field(default_factory=dict)  # errors of metrics, by cell
 
     def summary(self) -> RunSummary:
         ran, done = Counter(self.statuses.values()), self.store.done()
         present = {key for key, status in self.statuses.items() if status is None and key in done}
         rescored = len(present & self.rescored)
-        failed = ran.total() - ran[None] - ran[DONE]
+        failed = ran.total() - ran[None] - ran[DONE] + sum(self.statuses[key] == DONE for key in self.unscored)
         counts = (len(present) - rescored, ran[DONE], failed, ran[None] - len(present))
-        return RunSummary(*counts, tuple(self.notes), rescored)
+        return RunSummary(*counts, tuple(self.notes), rescored, self.unscored)
 
 
 def with_earlier_code(plan: Plan, store: Store, *, keep_old: bool) -> tuple[Plan, list[str]]:
@@ -279,7 +282,7 @@ def _run(
     """Run the cells that are missing, and some again; those that lack scores only are scored, and not trained."""
     store = tally.store
     missing = running.missing_cells(plan, store, retry_failed=retry_failed)
-    if not tally.unscored.isdisjoint(cell.key for cell in missing):
+    if tally.unscored:
         missing = [cell for cell in missing if cell.key not in tally.unscored]
     if tasks := rescoring_tasks(plan, store, missing):
         if ledger_entry is not None:
@@ -308,6 +311,8 @@ def _run(
             callbacks=Callbacks(finished, lambda: progress.tick(executor.active)),
         )
         tally.notes |= dict.fromkeys(summary.notes)
+        tally.notes |= dict.fromkeys(unscored_notes(plan, {cell.key: cell for cell in cells}, summary.unscored))
+        tally.unscored |= summary.unscored
 
 
 def _rescore(
@@ -325,7 +330,7 @@ def _rescore(
         callbacks = Callbacks(progress.finished, progress.tick)
         summary = rescore_cells(plan, tally.store, tasks, ledger_entry=ledger_entry, callbacks=callbacks)
     tally.rescored |= summary.scored
-    tally.unscored |= summary.failed.keys()
+    tally.unscored |= summary.failed
     tally.statuses |= dict.fromkeys(summary.failed, FAILED)
     tally.notes |= dict.fromkeys(summary.notes)
     return [cell for cell in missing if cell.key not in summary.scored and cell.key not in summary.failed]

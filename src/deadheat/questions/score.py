@@ -17,7 +17,7 @@ from deadheat.items.detection import is_item_source
 from deadheat.metrics import METRICS, Metric, Pair
 from deadheat.metrics import align as align_words
 from deadheat.metrics.metric import CORRECT, FIELDS, GOLD, PREDICTED, Counts, is_proportion, precision, recall
-from deadheat.metrics.universal import ALIGNED_FIELDS, OFFICIAL, main_label
+from deadheat.metrics.universal import OFFICIAL, main_label
 from deadheat.questions import inputs
 from deadheat.questions.columns import GoldColumn, PredictedColumns, check_columns, corpora_of_columns
 from deadheat.results.score import Score, Scores, ScoreSettings
@@ -248,7 +248,7 @@ def group_scores(system: str, groups: Sequence[Group], settings: IntervalSetting
     rows = []
     for group in groups:
         total = group.counts_NF.sum(axis=0)
-        counts_NF = group.counts_NF[:, : _width(group)]
+        counts_NF = group.counts_NF[:, : group.metric.width]
         if settings.method == "wilson" and counts_NF.shape[1] == len(FIELDS) and is_proportion(counts_NF):
             interval = wilson(int(total[CORRECT]), int(total[GOLD]), level=settings.level)
         elif not len(group.counts_NF):
@@ -260,18 +260,13 @@ def group_scores(system: str, groups: Sequence[Group], settings: IntervalSetting
     return rows
 
 
-def _width(group: Group) -> int:
-    """How many counts a score is computed from: the first three, or all for metrics of items."""
-    return len(FIELDS) if group.metric.fields == ALIGNED_FIELDS else len(group.metric.fields)
-
-
 def _bootstrapped(system: str, groups: Sequence[Group], settings: IntervalSettings) -> list[Score]:
     rows: list[Score] = []
     same_units: dict[tuple[int, ...], list[int]] = {}  # groups of the same number of units share their resamples
     for at, group in enumerate(groups):
         interval = Interval(np.nan, np.nan, settings.level, "bootstrap")
         if len(group.counts_NF) > 1:
-            same_units.setdefault((len(group.counts_NF), _width(group)), []).append(at)
+            same_units.setdefault((len(group.counts_NF), group.metric.width), []).append(at)
         rows.append(score_of(system, group.metric, group.counts_NF.sum(axis=0), interval, group.name))
     for (_, width), indices in same_units.items():
         stacked = np.concatenate([groups[at].counts_NF[:, :width] for at in indices], axis=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -11,6 +12,7 @@ import numpy as np
 
 from deadheat.questions.study_corpora import BlockPair, PairSummary, over_corpora
 from deadheat.questions.study_pairs import PairName, PairTests, pair_over_splits
+from deadheat.registry import with_digest
 from deadheat.results.compare import RESAMPLED_T, Comparison, PairwiseSettings
 from deadheat.results.format import Scale
 from deadheat.results.study import (
@@ -29,7 +31,7 @@ from deadheat.results.study import (
 from deadheat.results.verdict import TARGET_POWER, Claim, Evidence, Verdict, margin_of, reverse
 from deadheat.stats.corrections import correct_defined, decision_levels
 from deadheat.stats.paired import CLUSTERED_T
-from deadheat.study.engine.running import missing_cells
+from deadheat.study.engine.running import missing_scores
 from deadheat.study.engine.seed_checks import equal_seeds
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
@@ -48,7 +50,7 @@ def study_result(plan: Plan, store: Store) -> StudyResult:
     All seeds of a system enter. Systems are compared with those that are scored by the same first metric, and p-values
     are corrected for all pairs of a strategy and part, over all corpora.
     """
-    missing = {cell.key for cell in missing_cells(plan, store, retry_failed=True)}
+    plan, missing, unscored = _without_missing_scores(plan, store)
     groups: dict[tuple[str, str, int], list[Cell]] = {}
     for cell in plan.cells:
         if cell.key not in missing:
@@ -79,7 +81,7 @@ def study_result(plan: Plan, store: Store) -> StudyResult:
         if part in tune_parts and tuned
     ]
     notes += equal_seeds(plan, [cell for cells in groups.values() for cell in cells], store.prediction_hashes())
-    notes += [*(note for block in blocks for note in _block_notes(block)), *unranked]
+    notes += [*(note for block in blocks for note in _block_notes(block)), *unranked, *unscored]
     name, keys = plan.study.name or plan.path.stem, tuple(cell.key for cell in plan.cells)
     planned = (
         tuple(StudyCorpus(name, item.corpus.sentences, item.corpus.words) for name, item in plan.materials.items()),
@@ -92,6 +94,31 @@ def study_result(plan: Plan, store: Store) -> StudyResult:
     return StudyResult(
         name, tuple(blocks), metrics, *tests, *planned, len(missing), tuple(damaged), notes=tuple(notes), keys=keys
     )
+
+
+def _without_missing_scores(plan: Plan, store: Store) -> tuple[Plan, set[str], list[str]]:
+    """The plan without metrics that no cell has scores by, the cells that cannot be shown, and what scores are missing.
+
+    A cell is shown if it has scores by the first metric of its system: systems are compared by that.
+    """
+    done = store.done()
+    cells = [cell for cell in plan.cells if cell.key in done]
+    lacking = missing_scores(plan, store, cells) if cells else {}
+    expected = Counter(metric.name for cell in cells for metric in plan.metrics[cell.system]) if lacking else Counter()
+    absent = Counter(name for scores in lacking.values() for name in {metric for _, metric in scores})
+    notes = [
+        f"{with_digest(name, '')}: {number:,} of {pluralize(expected[name], 'cell')} have no score by it"
+        for name, number in absent.items()
+    ]
+    if left_out := frozenset(name for name, number in absent.items() if number == expected[name]):
+        plan = replace(plan, left_out=left_out)
+    firsts = {system: metrics[0].name if metrics else "" for system, metrics in plan.metrics.items()}
+    shown = {
+        cell.key
+        for cell in cells
+        if firsts[cell.system] and firsts[cell.system] not in {metric for _, metric in lacking.get(cell.key, ())}
+    }
+    return plan, {cell.key for cell in plan.cells} - shown, notes
 
 
 def scores_of(store: Store) -> dict[tuple[str, str, str], float]:
@@ -137,8 +164,10 @@ def _block(
     rows = []
     for system, runs in by_system.items():
         for metric in plan.metrics[system] if runs else []:
-            scores = [(cell.number, values[cell.key, part, metric.name]) for cell in runs]
-            rows.append(system_scores(plan.labels[system], metric.name, scores, numbers))
+            scores = [(cell.number, values.get((cell.key, part, metric.name))) for cell in runs]
+            known = [(number, value) for number, value in scores if value is not None]
+            if known:
+                rows.append(system_scores(plan.labels[system], metric.name, known, numbers))
     rows = sort_systems(rows)
     tests = PairTests(plan, store, part, [row.system for row in rows])
     lengths = plan.materials[cells[0].corpus].lengths

@@ -111,7 +111,7 @@ class PairTests:
             record.about_runs = runs[a].runs == runs[b].runs == 1 and not {a, b} <= fixed
             split = SplitTest(CLUSTERED_T, kind, estimate.p, estimate.value, estimate.value)
             if test and test != CLUSTERED_T:
-                first_NF, second_NF = (metric.counts(aligned[name])[:, :3] for name in (a, b))
+                first_NF, second_NF = (metric.counts(aligned[name])[:, : metric.width] for name in (a, b))
                 settings = PairwiseSettings(test, alpha=self._plan.study.compare.alpha)
                 p, favours = pair_p(first_NF, second_NF, metric.value, settings)
                 gap = float(metric.value(first_NF.sum(axis=0)) - metric.value(second_NF.sum(axis=0)))
@@ -129,7 +129,9 @@ class PairTests:
     ) -> tuple[dict[str, Counts], Indices]:
         """Counts of all seeds by sentence, or by block where predictions have other sentences; and their sentences."""
         counts = {
-            label: self._store.counts([cell.key for cell in cells], part=self._part, metric=metric.name)[:, :, :3]
+            label: self._store.counts([cell.key for cell in cells], part=self._part, metric=metric.name)[
+                :, :, : metric.width
+            ]
             for label, cells in systems.items()
         }
         if all(rows.shape[1] == gold.sentences for rows in counts.values()):
@@ -137,7 +139,7 @@ class PairTests:
         labels = [label for label, cells in systems.items() for _ in cells]
         predictions = [self._prediction(cell, corpus) for cells in systems.values() for cell in cells]
         pairs = [align(gold, prediction, training=train) for prediction in predictions]
-        shared, common = over_common_units([metric.counts(pair)[:, :3] for pair in pairs], pairs)
+        shared, common = over_common_units([metric.counts(pair)[:, : metric.width] for pair in pairs], pairs)
         return stack_runs(labels, shared), common
 
     def _by_document(

@@ -51,11 +51,14 @@ def _verdict(result: StudyResult) -> m.Verdict:
         done = m.count(result.runs.done if result.runs is not None else 0, "cell")
         more = m.text(", {} failed", failed) if failed else None
         return m.Verdict(m.text("The study is not finished: {} done{}. Nothing was tested.", done, more))
+    all_failed = failed == result.cells and not result.blocks and failed > 0
     headline: m.Words = "" if result.blocks else "The study has no results yet."
+    if all_failed:
+        headline = m.text("All {} failed.", m.count(failed, "cell")) if failed > 1 else "The only cell failed."
     if result.blocks and not result.verdict:
         headline = _best(result)
     left_out = m.text("{} of {} failed and are left out.", failed, m.count(result.cells, "cell"))
-    remarks = [left_out] if failed else []
+    remarks = [left_out] if failed and not all_failed else []
     if any(pair.about_runs for comparison in result.comparisons for pair in comparison.pairs):
         remarks.append(
             m.text("Some systems have one seed: over these data sets, claims about them are about these models.")

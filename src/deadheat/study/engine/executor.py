@@ -33,7 +33,6 @@ from deadheat.study.engine.worker import (
     TaskResult,
     WorkerError,
     cause_of_death,
-    describe_error,
     is_from_script,
     log_tail,
     pickled,
@@ -41,6 +40,7 @@ from deadheat.study.engine.worker import (
 )
 from deadheat.study.engine.workspace import Workspace
 from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT
+from deadheat.tracebacks import describe_error
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from deadheat.corpus import Corpus, read, take, to_bytes
-from deadheat.corpus.reading import reading_options
+from deadheat.corpus import take
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS, align
 from deadheat.study.engine.executor import LocalExecutor
@@ -21,8 +20,8 @@ from deadheat.study.engine.running import (
     missing_scores,
     plan_provenance,
 )
-from deadheat.study.engine.training import CellResult, score_part
-from deadheat.study.engine.worker import TaskResult, describe_error
+from deadheat.study.engine.training import CellResult, failed_metrics, read_back, score_part
+from deadheat.study.engine.worker import TaskResult
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.study.plan.cells import DONE, FAILED, Cell, Outcome, PartScores, PredictionFile
 from deadheat.study.plan.plan import Plan
@@ -30,6 +29,7 @@ from deadheat.study.store.provenance import provenance
 from deadheat.study.store.recording import predictions_folder, read_prediction
 from deadheat.study.store.store import Store
 from deadheat.text import pluralize
+from deadheat.tracebacks import describe_error
 
 IN_PROCESS = 50  # cells; starting worker processes for fewer would take longer than scoring them
 BATCH, BATCH_S = 100, 1.0  # cells, and seconds, whose scores are stored together: each commit waits for the disk
@@ -117,18 +117,22 @@ def rescore_cells(
         match result.value:
             case CellResult() as value:
                 saver.add(cells[result.name], value)
+                if error := failed_metrics(value):
+                    failed[result.name] = error
             case UnreadablePrediction(problem):
                 unreadable[result.name] = problem
             case None:
-                failed[result.name] = result.error
+                failed[result.name] = f"scoring its predictions failed ({result.error})"
         if callbacks is not None:
             usage = (result.started, result.wall_s, result.cpu_s, result.peak_mb)
-            callbacks.on_outcome(Outcome(cells[result.name], result.status, *usage))
+            callbacks.on_outcome(
+                Outcome(cells[result.name], FAILED if result.name in failed else result.status, *usage)
+            )
     saver.save()
     notes = [*saver.notes]
     notes += _problem_notes(plan, cells, unreadable, "{}; it is trained again", "are trained again")
-    notes += _problem_notes(plan, cells, failed, "scoring its predictions failed ({})", "could not be scored")
-    return RescoringSummary(frozenset(saver.saved), unreadable, failed, tuple(dict.fromkeys(notes)))
+    notes += unscored_notes(plan, cells, failed)
+    return RescoringSummary(frozenset(saver.saved - failed.keys()), unreadable, failed, tuple(dict.fromkeys(notes)))
 
 
 class _ScoreSaver:
@@ -153,9 +157,9 @@ class _ScoreSaver:
         try:
             for cell, result in self._waiting:
                 self.notes += self._recorder.record(cell, result)
-                recorded[cell.key] = result.scores
+                recorded[cell.key] = tuple(scores for scores in result.scores if scores.values)
         finally:
-            self._store.add_scores(recorded, self._made_with)
+            self._store.add_scores({key: scores for key, scores in recorded.items() if scores}, self._made_with)
             self.saved |= recorded.keys()
             self._waiting.clear()
             self._since = time.perf_counter()
@@ -168,7 +172,9 @@ def rescore_cell(plan: Plan, task: RescoringTask, folder: Path) -> Rescored:
         raise InputError(f"corpus {cell.corpus}: changed while the study was running; expected no change")
     corpus, partition = plan.materials[cell.corpus].corpus, plan.partition(cell)
     try:
-        predictions = {part: _read_stored(folder, file, corpus) for part, file in task.predictions.items()}
+        predictions = {
+            part: read_back(read_prediction(folder, file), corpus) for part, file in task.predictions.items()
+        }
     except InputError as error:
         return UnreadablePrediction(str(error).partition("\n")[0])
     train = take(corpus, plan.training_sentences(cell))
@@ -177,17 +183,6 @@ def rescore_cell(plan: Plan, task: RescoringTask, folder: Path) -> Rescored:
         pair = align(take(corpus, partition.parts[part]), predicted, training=train)
         scores.append(score_part(part, pair, [METRICS.make(name) for name in task.metrics[part]]))
     return CellResult(tuple(scores), task.predictions)
-
-
-def _read_stored(folder: Path, prediction: PredictionFile, corpus: Corpus) -> Corpus:
-    """A stored prediction; one that reading would change is refused, since its scores might differ."""
-    data = read_prediction(folder, prediction)
-    predicted = read(text=data.decode(errors="surrogatepass"), **reading_options(corpus))
-    if to_bytes(predicted) != data:
-        raise InputError(
-            f"{folder / prediction.file}: cannot be read as it was written; expected {corpus.name}'s format"
-        )
-    return replace(predicted, name=corpus.name)
 
 
 @dataclass(slots=True)
@@ -231,6 +226,11 @@ def _result_here(plan: Plan, task: RescoringTask, folder: Path) -> TaskResult[Re
             return TaskResult(task.cell.key, DONE, rescore_cell(plan, task, folder))
     except Exception as error:
         return TaskResult(task.cell.key, FAILED, error=describe_error(error))
+
+
+def unscored_notes(plan: Plan, cells: Mapping[str, Cell], errors: Mapping[str, str]) -> Iterator[str]:
+    """Notes on cells that some metric could not score."""
+    yield from _problem_notes(plan, cells, errors, "{}", "could not be scored")
 
 
 def _problem_notes(

@@ -16,7 +16,7 @@ from deadheat.errors import InputError
 from deadheat.metrics import METRICS
 from deadheat.study.engine.executor import Executor, LocalExecutor, cores
 from deadheat.study.engine.fitting import FittingExecutor, machine
-from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
+from deadheat.study.engine.training import CellResult, StackedExecutor, failed_metrics, train_cell
 from deadheat.study.engine.worker import TaskResult
 from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet
 from deadheat.study.plan.cells import DONE, Cell, CorpusSplit, Outcome, PartScores, PredictionFile
@@ -85,12 +85,15 @@ class RunSummary:
     skipped: int = 0  # failed before, and not run again
     notes: tuple[str, ...] = ()
     rescored: int = 0  # not trained: scores were added from their stored predictions
+    unscored: Mapping[str, str] = field(default_factory=dict)  # errors of metrics, by cell; they count as failed
 
     def __str__(self) -> str:
         parts = [f"{pluralize(self.done, 'cell')} run"]
         parts += [f"{self.rescored:,} scored again"] if self.rescored else []
         parts += [f"{self.stored:,} already in the store"] if self.stored else []
-        parts += [f"{self.failed:,} failed"] if self.failed else []
+        failed = self.failed - len(self.unscored)
+        parts += [f"{failed:,} failed"] if failed else []
+        parts += [f"{len(self.unscored):,} not scored by a metric that failed"] if self.unscored else []
         parts += [f"{self.skipped:,} failed before (--retry-failed runs them again)"] if self.skipped else []
         return ", ".join(parts)
 
@@ -208,17 +211,21 @@ def run_study(
         executor.submit(cell.key, cell)
     done = failed = 0
     notes: list[str] = []
+    unscored: dict[str, str] = {}
     for result in executor.results(callbacks.on_wait if callbacks else None):
         cell = by_key[result.name]
         if result.value is not None:
             notes += recorder.record(cell, result.value)
+            if error := failed_metrics(result.value):
+                unscored[cell.key] = error
         outcome = _outcome(cell, result, made_with)
         save = store.replace if result.name in stored and outcome.status == DONE else store.add
         save(outcome)
         done, failed = done + (outcome.status == DONE), failed + (outcome.status != DONE)
         if callbacks is not None:
             callbacks.on_outcome(outcome)
-    return replace(before, done=done, failed=failed, notes=tuple(dict.fromkeys(notes)))
+    failed += len(unscored)
+    return replace(before, done=done, failed=failed, notes=tuple(dict.fromkeys(notes)), unscored=unscored)
 
 
 def plan_provenance(plan: Plan) -> dict[str, Any]:
@@ -328,7 +335,7 @@ class EvaluationRecorder:
             return []
         notes: list[str] = []
         for scores in result.scores:
-            if test_sets := self.test_sets_of(cell.corpus_split, scores.part):
+            if scores.values and (test_sets := self.test_sets_of(cell.corpus_split, scores.part)):
                 evaluation = _evaluation(self.plan, cell, result, scores)
                 notes += _record_evaluation(test_sets, evaluation, self.ledger_entry, self.plan, self.look)
         return notes

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
-from deadheat.registry import base_name, digest_of
+from deadheat.registry import base_name, code_of, digest_of
 from deadheat.study.engine.executor import Executor
 from deadheat.study.engine.progress import Progress
 from deadheat.study.engine.training import CellResult
@@ -15,8 +16,9 @@ from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS
 
-REPEAT_S, REPEAT_SHARE = 60.0, 0.1  # a repetition takes so many seconds at most, or this share of the system's cells
+REPEAT_S, REPEAT_SHARE = 60.0, 0.1  # a repetition takes so many seconds at most, or this share of the cells of its code
 Hashes = Mapping[str, Mapping[str, str]]  # of predictions, by cell and part
+Code: TypeAlias = tuple[str, str]
 
 
 def equal_seeds(plan: Plan, cells: Iterable[Cell], hashes: Hashes) -> Iterator[str]:
@@ -33,8 +35,8 @@ def equal_seeds(plan: Plan, cells: Iterable[Cell], hashes: Hashes) -> Iterator[s
             where = f"on {len(pairs):,} of {len(splits):,} splits"
             yield (
                 f"{plan.label_of(system)}: two seeds gave the same predictions {where} (such as {first.seed} and "
-                f"{second.seed}), so they are not independent runs; if its seed has no effect, expected "
-                'randomness = "fixed" or "none"'
+                f"{second.seed}), so they do not count as independent runs. If the seed has no effect, declare "
+                'randomness = "fixed" or "none".'
             )
 
 
@@ -50,51 +52,72 @@ def _first_equal(cells: Iterable[Cell], hashes: Hashes) -> tuple[Cell, Cell] | N
 
 
 def cells_to_repeat(plan: Plan, store: Store, keys: Iterable[str], checked: Iterable[str]) -> list[Cell]:
-    """The quickest new cell of every system of a user that was not checked, where a repetition is cheap."""
-    users = {name for name in plan.systems if _is_users(name)} - set(checked)
-    if not users:
+    """The quickest new cell of all settings of every user's code that was not checked, where a repetition is cheap."""
+    known = {_code(name) for name in checked}
+    codes = {name: code for name in plan.systems if _is_users(name) and (code := _code(name)) not in known}
+    if not codes:
         return []
     times = dict(store.runs().filter(status=DONE).select("key", "wall_s").iter_rows())
-    new, total, quickest = set(keys), defaultdict[str, float](float), dict[str, Cell]()
+    new, total, quickest = set(keys), defaultdict[Code, float](float), dict[Code, Cell]()
     for cell in plan.cells:
-        if cell.system in users and cell.key in times:
-            total[cell.system] += times[cell.key]
-            best = quickest.get(cell.system)
+        if cell.system in codes and cell.key in times:
+            code = codes[cell.system]
+            total[code] += times[cell.key]
+            best = quickest.get(code)
             if cell.key in new and (best is None or times[cell.key] < times[best.key]):
-                quickest[cell.system] = cell
+                quickest[code] = cell
     return [
         replace(cell, repeated=True)
-        for system, cell in quickest.items()
-        if times[cell.key] <= max(REPEAT_S, REPEAT_SHARE * total[system])
+        for code, cell in quickest.items()
+        if times[cell.key] <= max(REPEAT_S, REPEAT_SHARE * total[code])
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Repetitions:
+    """Whether systems predicted the same when they were trained again, and the errors of those that failed."""
+
+    same: Mapping[str, bool]
+    failed: Mapping[str, str]
 
 
 def repeat_cells(
     executor: Executor[Cell, CellResult], cells: Iterable[Cell], hashes: Hashes, progress: Progress
-) -> dict[str, bool]:
-    """Train cells again, and say for each system whether it predicted the same; nothing is stored."""
+) -> Repetitions:
+    """Train cells again and compare their predictions; nothing is stored."""
     by_key = {cell.key: cell for cell in cells}
     for key, cell in by_key.items():
         executor.submit(key, cell)
     same: dict[str, bool] = {}
+    failed: dict[str, str] = {}
     for result in executor.results(lambda: progress.tick(executor.active)):
         cell = by_key[result.name]
         progress.finished(Outcome(cell, result.status, wall_s=result.wall_s), executor.active)
         if result.value is not None:
             again = {part: prediction.sha256 for part, prediction in result.value.predictions.items()}
             same[cell.system] = again == dict(hashes[cell.key])
-    return same
+        else:
+            failed[cell.system] = result.error.partition("\n")[0] or result.status
+    return Repetitions(same, failed)
 
 
-def unequal_repetitions(plan: Plan, same: Mapping[str, bool]) -> Iterator[str]:
-    """One note per system that gave different predictions with one seed, although it declares otherwise."""
-    for system, is_same in same.items():
+def repetition_notes(plan: Plan, repetitions: Repetitions) -> Iterator[str]:
+    """One note per system that failed, or gave different predictions with one seed although it declares otherwise."""
+    for system, is_same in repetitions.same.items():
         declared = SYSTEMS.make(system).randomness if system in plan.systems else "noise"
         if not is_same and declared != "noise":
             yield (
-                f"{plan.label_of(system)}: trained twice with one seed, it gave different predictions, but declares "
-                f'randomness = "{declared}": its results cannot be repeated; expected "noise", and several seeds'
+                f"{plan.label_of(system)}: two trainings with the same seed gave different predictions, so its results "
+                'cannot be reproduced. If that is unavoidable, declare randomness = "noise" and run several seeds.'
             )
+    for system, error in repetitions.failed.items():
+        yield f"{plan.label_of(system)}: trained again with the same seed, it failed: {error}"
+
+
+def _code(system: str) -> Code:
+    """What the settings of a system have in common: its code, or its commands, and what it declares of its seed."""
+    name = code_of(system) if digest_of(system) else system
+    return name, SYSTEMS.make(system).randomness
 
 
 def _is_users(system: str) -> bool:

@@ -12,17 +12,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from deadheat.corpus import Column, Corpus, Vocabulary, take, to_bytes
+from deadheat.corpus import Column, Corpus, Vocabulary, read, take, to_bytes
+from deadheat.corpus.reading import reading_options
 from deadheat.corpus.transforms import with_labels
 from deadheat.errors import InputError
 from deadheat.metrics import Metric, Pair, align
+from deadheat.metrics.metric import Counts
 from deadheat.neural.config import BatchTrainer, TrainJob, TrainResult
+from deadheat.registry import digest_of
 from deadheat.study.engine.executor import ActiveTask, Executor
-from deadheat.study.engine.worker import TaskResult, describe_error
+from deadheat.study.engine.worker import TaskResult
 from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores, PredictionFile
 from deadheat.study.plan.plan import Plan
 from deadheat.systems import SYSTEMS, System
 from deadheat.text import pluralize
+from deadheat.tracebacks import describe_error
 
 SavePart = Callable[[str, bytes], PredictionFile]  # from part and bytes
 SaveCellPart = Callable[[Cell, str, bytes], PredictionFile]
@@ -80,24 +84,93 @@ def score_training(plan: Plan, cell: Cell, training: TrainResult, save: SavePart
 def score_predictions(
     plan: Plan, cell: Cell, predictions: Mapping[str, Corpus], save: SavePart | None = None
 ) -> CellResult:
-    """The scores of predictions, by part."""
+    """The scores of predictions, by part; the predictions are saved first, so that a metric that fails loses none."""
     corpus, partition = plan.materials[cell.corpus].corpus, plan.partition(cell)
     train, metrics = take(corpus, plan.training_sentences(cell)), plan.metrics_of(cell.system)
-    scores: list[PartScores] = []
+    pairs: dict[str, Pair] = {}
     files: dict[str, PredictionFile] = {}
     for part, predicted in predictions.items():
-        pair = align(take(corpus, partition.parts[part]), predicted, training=train)
-        scores.append(score_part(part, pair, metrics))
+        data = checked_bytes(predicted, corpus, is_users=bool(digest_of(cell.system)))
+        pairs[part] = align(take(corpus, partition.parts[part]), predicted, training=train)
         if save is not None:
-            files[part] = save(part, to_bytes(predicted))
-    return CellResult(tuple(scores), files)
+            files[part] = save(part, data)
+    return CellResult(tuple(score_part(part, pair, metrics) for part, pair in pairs.items()), files)
 
 
 def score_part(part: str, pair: Pair, metrics: Sequence[Metric]) -> PartScores:
-    """The scores and counts of a prediction by some metrics."""
-    counts = {metric.name: metric.counts(pair)[:, :3] for metric in metrics}
-    values = {metric.name: float(metric.value(counts[metric.name].sum(axis=0))) for metric in metrics}
-    return PartScores(part, pair.gold.sentences, pair.gold.words, values, counts)
+    """The scores and counts of a prediction by some metrics; one of a user that fails leaves those of the others."""
+    values: dict[str, float] = {}
+    counts: dict[str, Counts] = {}
+    failed: dict[str, str] = {}
+    for metric in metrics:
+        try:
+            counts_NF = metric.counts(pair)[:, : metric.width]
+            values[metric.name] = float(metric.value(counts_NF.sum(axis=0)))
+            counts[metric.name] = counts_NF
+        except InputError as error:
+            if not metric.is_users:
+                raise
+            failed[metric.name] = str(error)
+    return PartScores(part, pair.gold.sentences, pair.gold.words, values, counts, failed)
+
+
+def failed_metrics(result: CellResult) -> str:
+    """The errors of the metrics that gave no score, in one line; empty if all gave one."""
+    return "; ".join(dict.fromkeys(error for scores in result.scores for error in scores.failed.values()))
+
+
+def checked_bytes(predicted: object, corpus: Corpus, *, is_users: bool) -> bytes:
+    """A prediction as it is saved; refused if it could not be read back, since nothing could be computed from it."""
+    if not isinstance(predicted, Corpus):
+        raise InputError(f"predict returned {type(predicted).__name__!r}; expected a corpus")
+    _check_heads(predicted)
+    if predicted.layout.separator == "\t":
+        _check_labels(predicted)
+    data = to_bytes(predicted)
+    if is_users:
+        read_back(data, corpus)
+    return data
+
+
+def read_back(data: bytes, corpus: Corpus) -> Corpus:
+    """A saved prediction; one that reading would change is refused, since its scores might differ."""
+    try:
+        predicted = read(text=data.decode(errors="surrogatepass"), **reading_options(corpus))
+    except InputError as error:
+        problem = str(error).partition("\n")[0]
+        raise InputError(f"the prediction cannot be read back ({problem}); expected {corpus.name}'s format") from error
+    if to_bytes(predicted) != data:
+        raise InputError(f"the prediction cannot be read back as it was written; expected {corpus.name}'s format")
+    return replace(predicted, name=corpus.name)
+
+
+def _check_heads(predicted: Corpus) -> None:
+    """Refuse heads that are no word of the sentence."""
+    if predicted.heads is None:
+        return
+    lengths = np.repeat(np.diff(predicted.offsets), np.diff(predicted.offsets))
+    for word in np.flatnonzero(predicted.heads > lengths)[:1].tolist():
+        sentence, number = _place(predicted, word)
+        head = f"head {predicted.heads[word]} of word {number}"
+        raise InputError(f"sentence {sentence}: {head} is outside the sentence; expected at most {lengths[word]}")
+
+
+def _check_labels(predicted: Corpus) -> None:
+    """Refuse strings that would be several columns or lines."""
+    for name, column in predicted.columns.items():
+        if np.isin(column.vocabulary.blob, np.frombuffer(b"\t\n", np.uint8)).any():
+            broken = column.which(lambda string: "\t" in string or "\n" in string)
+            for word in np.flatnonzero(broken)[:1].tolist():
+                sentence, number = _place(predicted, word)
+                label = column.vocabulary.strings[column.codes[word]]
+                problem = f"{name} {label!r} of word {number} has a tab or a line break"
+                raise InputError(f"sentence {sentence}: {problem}; expected a label without")
+
+
+def _place(corpus: Corpus, word: int) -> tuple[int, int]:
+    """The number of the sentence of a word, and its number in it, from 1."""
+    sentence = int(corpus.sentence_of_word[word])
+    return sentence + 1, word - int(corpus.offsets[sentence]) + 1
 
 
 def _without_labels(gold: Corpus, system: System) -> Corpus:

@@ -21,6 +21,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from deadheat.errors import DeadheatError
 from deadheat.study.plan.cells import DONE, FAILED, KILLED
+from deadheat.tracebacks import describe_error as describe_error  # other modules import it from here
 
 R = TypeVar("R")
 
@@ -104,15 +105,6 @@ def take_messages(channel: Connection) -> tuple[list[Any], bool]:
     except (EOFError, OSError):  # the end; or reset: the sender died with unread messages of ours
         return messages, True
     return messages, False
-
-
-def describe_error(error: BaseException) -> str:
-    """An exception in one line: its type and its message."""
-    try:
-        text = str(error)
-    except Exception:
-        text = ""
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def cause_of_death(exit_code: int) -> tuple[str, str]:

@@ -78,13 +78,17 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartScores:
-    """The scores of a cell on one part: the value of every metric, and its counts per sentence."""
+    """The scores of a cell on one part: the value of every metric, and its counts per sentence.
+
+    `failed` has the errors of metrics that give no score, by their names; they are not stored.
+    """
 
     part: str
     sentences: int
     words: int
     values: Mapping[str, float]
     counts: Mapping[str, Counts]
+    failed: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

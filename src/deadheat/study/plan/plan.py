@@ -68,6 +68,7 @@ class Plan:
     kept: Mapping[str, str] = field(default_factory=dict)  # hashes of earlier code that stand for that of now, by name
     kept_runs: KeptRuns = KeptRuns()
     selection: tuple[Cell, ...] | None = None  # instead of all cells of the systems
+    left_out: frozenset[str] = frozenset()  # names of metrics that no system is scored by
     _partitions: dict[CorpusSplit, Partition] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -192,6 +193,9 @@ class Plan:
 
         A system leaves other columns unchanged, so other metrics would compare gold with gold.
         """
+        return [metric for metric in self._metrics_for(system) if metric.name not in self.left_out]
+
+    def _metrics_for(self, system: str) -> list[Metric]:
         requested = list({metric.name: metric for metric in map(METRICS.make, self.study.metrics)}.values())
         column = SYSTEMS.make(system).predicts
         if column == TREES:

@@ -110,6 +110,8 @@ class MergeConflict:
 
     def __str__(self) -> str:
         (a, one), (b, two) = self.first, self.second
+        if one == two:
+            return f"{self.cell}: {self.what} has the same value, {one}, in {a} and {b}, but from different sentences"
         return f"{self.cell}: {self.what} differs: {one} in {a}, {two} in {b}"
 
 
@@ -175,10 +177,9 @@ def _score_conflict(
     for (part, metric), score in other_scores.items():
         mine, source = scores.get((part, metric), (score, other))
         if not mine.agrees(score):
-            values = [repr(one.value) for one in (mine, score)]
-            what = f"{metric} on {part}" if values[0] != values[1] else f"what {metric} counts on {part}"
+            words, what = cell.source.describe(cell.key), f"{metric} on {part}"
             return MergeConflict(
-                cell.key, cell.source.describe(cell.key), what, (source.path, values[0]), (other.path, values[1])
+                cell.key, words, what, (source.path, repr(mine.value)), (other.path, repr(score.value))
             )
     return None
 
