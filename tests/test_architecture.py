@@ -18,7 +18,7 @@ PACKAGE = ROOT / "src" / "deadheat"
 LAYERS = (
     ("text", "version"),
     ("arguments", "errors"),
-    ("compression", "screen", "user_code"),
+    ("compression", "screen", "settings", "user_code"),
     ("registry",),
     ("files",),
     ("kernels",),
