@@ -8,7 +8,6 @@ result, as one that was merged, has scores only: which of its cells belong toget
 from __future__ import annotations
 
 import os
-import shlex
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -48,10 +47,6 @@ def store_report(path: str | os.PathLike[str], *, ledger: Ledger | None = None) 
         study = read_study(store)
         result = study.result
         report = SourceReport(result.name, (result,), study.notes, _protocol(store))
-        if not result.finished and study.runs.height:
-            command = f"deadheat run STUDY.toml --store {shlex.quote(str(path))}"
-            note = f"for tests and a verdict: {command} (cells that are there are not trained again)"
-            report += SourceReport(notes=(note,))
         selection = _selection(store, study) if result.finished else None
         if selection is not None:
             report += selection.over_seeds(result.alpha) + selection.over_corpora(
@@ -268,6 +263,7 @@ def _unfinished(store: Store, scores: pl.DataFrame, runs: pl.DataFrame) -> Study
         scale=scale_of(blocks),
         systems=systems,
         failed=failed,
+        store=str(store.path),
         finished=False,
         keys=tuple(runs["key"]),
     )
