@@ -18,7 +18,7 @@ PACKAGE = ROOT / "src" / "deadheat"
 LAYERS = (
     ("text", "version"),
     ("arguments", "errors"),
-    ("compression", "screen", "tracebacks"),
+    ("compression", "screen", "settings", "tracebacks"),
     ("files",),
     ("user_code",),
     ("registry",),

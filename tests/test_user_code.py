@@ -190,6 +190,21 @@ def test_a_file_with_the_name_of_a_module_of_python_hides_nothing(tmp_path: Path
         ("def tagger(): ...\n", "mine.py:tagger.v2", r"expected"),
         ("def tagger(*, size=1): ...\n", "mine.py:tagger(sise=2)", r"'sise' is unknown; did you mean 'size'"),
         ("def tagger(*, size=1): ...\n", "mine.py:tagger(size='a')", r"size='a'; expected a value like 1"),
+        ("def tagger(*, size: int): ...\n", "mine.py:tagger(size='a')", r"size='a'; expected an integer"),
+        ("def tagger(*, size: int): ...\n", "mine.py:tagger(size=1.0)", r"size=1.0; expected an integer"),
+        ("def tagger(*, size: int): ...\n", "mine.py:tagger(size=True)", r"size=True; expected an integer"),
+        ("def tagger(*, size=1): ...\n", "mine.py:tagger(size=True)", r"size=True; expected a value like 1"),
+        ("def tagger(*, size: 'float'): ...\n", "mine.py:tagger(size='a')", r"size='a'; expected a number"),
+        ("def tagger(*, name: str): ...\n", "mine.py:tagger(name=1)", r"name=1; expected text"),
+        ("def tagger(*, deep: bool): ...\n", "mine.py:tagger(deep=1)", r"deep=1; expected True or False"),
+        (
+            "def tagger(*, sizes=(1, 2)): ...\n",
+            "mine.py:tagger(sizes=1)",
+            r"like \(1, 2\); a list in a study file stands",
+        ),
+        ("def tagger(size, /): ...\n", "mine.py:tagger", r"'size' is a positional argument; expected settings"),
+        ("def tagger(*sizes): ...\n", "mine.py:tagger", r"'sizes' is a positional argument; expected settings"),
+        ("tagger = dict\n", "mine.py:tagger", r"tagger@\w+ has no signature; expected a function"),
         ("", "other.py:tagger", r"other.py: cannot be read \(no such file or directory\)"),
         ("", "no.such.module:tagger", r"no.such.module:tagger: cannot be imported \(ModuleNotFoundError"),
         ("", "mine.txt:tagger", r"mine.txt:tagger: cannot be imported"),
@@ -201,6 +216,32 @@ def test_code_that_cannot_be_used_is_one_line(tmp_path: Path, text: str, referen
     with pytest.raises(InputError, match=message) as caught:
         SYSTEMS.find(reference, tmp_path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_factory_may_take_any_settings(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import deadheat\ndef upos(*, n: float = 1.0, **more): return deadheat.METRICS.make('upos')\n"
+    )
+    for text, settings, shown in (
+        ("mine.py:upos", {}, {"n": 1.0}),
+        ("mine.py:upos(n=2, a='x')", {"b": [1]}, {"n": 2.0, "a": "x", "b": [1]}),
+    ):
+        metric = METRICS.find(text, tmp_path, **settings)
+        assert metric.settings == shown
+        assert METRICS.make(metric.name).name == metric.name
+    assert METRICS.entry(f"{tmp_path}/mine.py:upos").settings == {"n": 1.0}
+
+
+def test_a_setting_is_given_once(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def tagger(*, length=1): ...\n")
+    for length in (2, 4):
+        with pytest.raises(InputError, match="setting 'length' is given in the name and beside it; expected one"):
+            SYSTEMS.find("mine.py:tagger(length=2)", tmp_path, length=length)
+
+
+def test_a_list_becomes_a_tuple_where_the_default_is_one(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import deadheat\ndef upos(*, n=(1, 2)): return deadheat.METRICS.make('upos')\n")
+    assert METRICS.find("mine.py:upos", tmp_path, n=[1, 3]).settings == {"n": (1, 3)}
 
 
 def test_names_from_files_load_no_code(tmp_path: Path) -> None:
@@ -241,6 +282,7 @@ def test_packages_add_names_by_entry_points(tmp_path: Path, monkeypatch: pytest.
     import deadheat.registry as registry
 
     points = "[deadheat.systems]\nnouns = nounpackage:tagger\nbroken.v2 = nounpackage:missing\n"
+    points += "unigram = nounpackage:tagger\nhmm.v9 = nounpackage:tagger\nmy.dotted = nounpackage:tagger\n"
     package(tmp_path, "nounpackage", points, TAGGER.format(label="NOUN", imports=""))
     monkeypatch.syspath_prepend(str(tmp_path))
     for function in (registry._entry_points, registry._load_entry_point):
@@ -252,6 +294,14 @@ def test_packages_add_names_by_entry_points(tmp_path: Path, monkeypatch: pytest.
         assert entries["nouns.v1"].source == "nounpackage 1.5"
         assert entries["nouns.v1"].summary == "Every word is a noun."
         assert "function 'missing' is unknown" in entries["broken.v2"].problem
+        hidden = [(entry.name, entry.problem) for entry in SYSTEMS.entries() if entry.problem.startswith("hidden")]
+        assert hidden == [
+            ("unigram.v1", "hidden by unigram.v1 of Deadheat; expected another name"),
+            ("hmm.v9", "hidden by hmm.v1 of Deadheat; expected another name"),
+        ]
+        assert SYSTEMS.entry("unigram").source == registry.BUILT_IN
+        assert SYSTEMS.make("unigram").name == "unigram.v1"
+        assert entries["my.dotted.v1"].problem.startswith("'my.dotted' is not a name; expected letters")
         with pytest.raises(NameUnknown, match="did you mean 'nouns'"):
             SYSTEMS.make("nounz")
         with pytest.raises(InputError, match="its package has changed"):

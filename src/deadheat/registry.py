@@ -6,7 +6,6 @@ A name is that of a built-in object, one of an installed package (an entry point
 
 from __future__ import annotations
 
-import ast
 import functools
 import inspect
 import re
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from deadheat.errors import InputError, NameUnknown
+from deadheat.settings import coerce, parameters_of, parse_settings
 
 if TYPE_CHECKING:
     from deadheat.user_code import UserFunction
@@ -26,7 +26,6 @@ _CALL = re.compile(
     re.DOTALL,
 )
 BUILT_IN = "Deadheat"
-LONGEST = 200  # characters of a name in an error
 
 
 class Named(Protocol):
@@ -59,8 +58,8 @@ class Entry(NamedTuple):
     @property
     def settings(self) -> dict[str, Any]:
         """Its settings with their defaults."""
-        parameters = inspect.signature(self.factory).parameters if self.factory else {}
-        return {name: parameter.default for name, parameter in parameters.items()}
+        parameters = inspect.signature(self.factory).parameters.values() if self.factory else ()
+        return {item.name: item.default for item in parameters if item.kind is not inspect.Parameter.VAR_KEYWORD}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +156,25 @@ class Registry(Generic[T]):
         for name, point in _entry_points(self._group).items():
             package = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
             try:
+                self._check_usable(name)
                 entries.append(Entry(name, package, _load_entry_point(point.value).value))
             except InputError as error:
                 entries.append(Entry(name, package, None, str(error)))
         return entries
 
+    def _check_usable(self, name: str) -> None:
+        """Refuse an entry point that no name stands for: it looks like no name, or a built-in object comes first."""
+        base = name.rsplit(".v", 1)[0]
+        parsed = ParsedName.of(name)
+        if parsed is None or parsed.base != base:
+            raise InputError(f"{base!r} is not a name; expected letters, digits, '-' and '_'")
+        if versions := _versions(base, self._factories):
+            raise InputError(f"hidden by {base}.v{versions[-1]} of {BUILT_IN}; expected another name")
+
     def entry(self, text: str) -> Entry:
         """What a name stands for, as a user writes it: its settings need not be given."""
         name, factory, files = self._factory(self._parse(self.resolve(text)))
-        known = {entry.name: entry for entry in self.entries()}
+        known = {entry.name: entry for entry in reversed(self.entries())}  # the first of a name is what runs
         return known.get(name.partition("@")[0]) or Entry(name, str(files[0]) if files else name, factory)
 
     def resolve(self, text: str, folder: Path | None = None) -> str:
@@ -226,12 +235,17 @@ class Registry(Generic[T]):
         """
         parsed = self._parse(text)
         name, factory, files = self._factory(parsed)
-        values = {**_parse_settings(self.kind, text, parsed.settings), **more}
-        parameters = inspect.signature(factory).parameters
+        values = parse_settings(self.kind, text, parsed.settings)
+        if twice := [key for key in values if key in more]:
+            raise InputError(
+                f"{self.kind} {text!r}: setting {twice[0]!r} is given in the name and beside it; expected one"
+            )
+        values |= more
+        parameters = parameters_of(factory, name, values)
         for setting, value in values.items():
             if setting not in parameters:
                 raise NameUnknown(f"setting of {name}", setting, list(parameters))
-            values[setting] = _coerce(parameters[setting].default, value, f"{name}: {setting}")
+            values[setting] = coerce(parameters[setting], value, f"{name}: {setting}")
         full = {key: values.get(key, parameter.default) for key, parameter in parameters.items()}
         if missing := [key for key, value in full.items() if value is inspect.Parameter.empty]:
             raise InputError(f"{name}: setting {missing[0]!r} is missing; expected a value")
@@ -335,26 +349,3 @@ def _with_shared(factory: Callable[..., T], shared: type) -> Callable[..., T]:
     keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in common.values()]
     make.__signature__ = inspect.Signature([*keywords, *specific])  # type: ignore[attr-defined]
     return make
-
-
-def _parse_settings(kind: str, text: str, inside: str) -> dict[str, Any]:
-    try:
-        call = ast.parse(f"f({inside})", mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-            raise ValueError
-        settings = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
-        if len(settings) < len(call.keywords):  # a setting twice, or `**`
-            raise ValueError
-        return settings
-    except (SyntaxError, TypeError, ValueError, RecursionError, MemoryError):  # the last two: nested too deeply
-        shown = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
-        raise InputError(f"{kind} {shown!r}: invalid settings; expected name=value, ...") from None
-
-
-def _coerce(default: object, value: object, what: str) -> object:
-    """Check that a value has the type of the default; integers are converted to floats where needed."""
-    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if default not in (inspect.Parameter.empty, None) and not isinstance(value, type(default)):
-        raise InputError(f"{what}={value!r}; expected a value like {default!r}")
-    return value

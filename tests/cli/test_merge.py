@@ -40,6 +40,8 @@ def test_pieces_become_one_store_that_can_be_reported_and_continued(
     assert commands("verify", "all.sqlite").out.startswith("all.sqlite: unchanged (4 runs")
     page = commands("report", "all.sqlite", "--json")
     assert page.code == 0
+    remark = "For tests and a verdict: deadheat run STUDY.toml --store all.sqlite (cells that are there"
+    assert remark in (study.parent / "all.html").read_text()
     run = commands("run", study, "--store", "all.sqlite", "--quiet")
     assert run.err.startswith("note: 0 cells run, 2 already in the store; results in all.sqlite\nverdict: ")
     with Store.read("all.sqlite") as store:

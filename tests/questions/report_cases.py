@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 
 from deadheat.questions.demo import Demo, demo
 from deadheat.questions.run import StudyRun, run
+from deadheat.questions.store_report import read_study
 from deadheat.results.study import StudyResult
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
@@ -124,10 +125,14 @@ class FakeCell:
         return Outcome(cell, DONE, 1.8e9, 2.0, 1.5, 100.0, scores=(scores,), provenance={"host": "here"})
 
 
-def fake_store(path: Path, cells: Sequence[FakeCell], result: StudyResult | None = None) -> Path:
-    """A store of cells that never ran."""
+def fake_store(
+    path: Path, cells: Sequence[FakeCell], result: StudyResult | None = None, *, finished: bool = True
+) -> Path:
+    """A store of cells that never ran; by default with a result that has their scores, and no tests."""
     with Store.open(path, create=True) as store:
         assert store.add_many([cell.outcome() for cell in cells]) == len(cells)
+        if finished and result is None:
+            result = replace(read_study(store).result, finished=True, runs=None, provenance=())
         if result is not None:
             store.set_result(result)
     return path

@@ -205,12 +205,25 @@ def test_a_study_that_was_killed_is_read_without_its_end(report: SourceReport, c
     incomplete = store_report(altered(copied, "DELETE FROM results"))
     study = result_of(incomplete, StudyResult)
     assert (study.finished, incomplete.name) == (False, "copy")
-    assert [result.kind for result in incomplete.results] == ["study", "seeds", "rank", "compare", "size"]
-    ranking = result_of(incomplete, Ranking)
-    assert {row.system for row in ranking.systems} == {
-        "unigram.v1", "hmm.v1", "perceptron.v1(epochs=2)", "perceptron.v1(epochs=1)"
-    }  # fmt: skip
-    assert ranking.tau == result_of(report, Ranking).tau
+    assert [result.kind for result in incomplete.results] == ["study"]
+    whole = result_of(report, StudyResult)
+    assert {row.system for block in study.blocks for row in block.systems} == set(LABELS) - {"broken"}
+    assert {cell.system for cell in study.failed} == {"broken"}
+    assert {(row.label, row.name) for row in study.systems} == {(row.label, row.name) for row in whole.systems}
+    assert study.store == str(copied)
+
+
+def test_pieces_of_a_study_on_different_splits_are_not_pooled(tmp_path: Path) -> None:
+    """Which splits belong together is in the study file alone."""
+    cells = [
+        FakeCell(f"{name}.v1", value=value + 0.01 * seed, seed=seed, split="random.v1", split_seed=split_seed)
+        for name, value in (("a", 0.8), ("b", 0.6))
+        for seed in range(3)
+        for split_seed in range(2)
+    ]
+    (study,) = store_report(fake_store(tmp_path / "a", cells, finished=False)).results
+    assert isinstance(study, StudyResult)
+    assert [(block.seed, len(block.systems), block.pairs) for block in study.blocks] == [(0, 2, ()), (1, 2, ())]
 
 
 def test_an_older_layout_is_read(copied: Path) -> None:
@@ -220,7 +233,9 @@ def test_an_older_layout_is_read(copied: Path) -> None:
         "ALTER TABLE runs DROP COLUMN setup",
         "PRAGMA user_version=1",
     )
-    assert kinds(altered(copied, *first)) == ["seeds", "rank", "compare", "size"]
+    (study,) = store_report(altered(copied, *first)).results
+    assert isinstance(study, StudyResult)
+    assert study.blocks
 
 
 def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
@@ -301,11 +316,11 @@ def test_an_empty_store_has_an_empty_result(tmp_path: Path) -> None:
     failed = result_of(store_report(fake_store(tmp_path / "b", [FakeCell("s.v1", status="killed")])), StudyResult)
     assert failed.runs is not None
     assert (failed.runs.cells, failed.runs.done) == (1, 0)
-    assert [(cell.system, cell.status) for cell in failed.failed] == [("s.v1", "killed")]
+    assert [(cell.system, cell.status) for cell in failed.failed] == [("s", "killed")]
 
 
 def test_a_store_that_is_being_written_to_is_read(tmp_path: Path) -> None:
-    path = fake_store(tmp_path / "a", grid(2, 3))
+    path = fake_store(tmp_path / "a", grid(2, 3), finished=False)
     with Store.open(path) as writing:
         writing.add(FakeCell("late.v1", "corpus 00").outcome())
         runs = result_of(store_report(path), StudyResult).runs
@@ -354,7 +369,7 @@ def test_more_than_fits_on_a_page_is_left_out_with_a_note(tmp_path: Path) -> Non
     )
     wide = store_report(fake_store(tmp_path / "b", grid(9, 1, seeds=2)))
     (block,) = result_of(wide, Seeds).blocks
-    assert [row.system for row in block.systems] == [f"s{number:02}.v1" for number in range(8)]
+    assert [row.system for row in block.systems] == [f"s{number:02}" for number in range(8)]
     assert wide.notes == (
         "over seeds, the 8 systems with the highest means of 9 are compared; p-values are corrected for their pairs "
         "alone; deadheat seeds has no such limit",

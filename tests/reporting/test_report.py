@@ -155,10 +155,11 @@ ODD = {
 }
 
 
+@pytest.mark.parametrize("finished", [True, False])
 @pytest.mark.parametrize("cells", ODD.values(), ids=ODD)
-def test_odd_stores_make_pages(cells: Sequence[FakeCell], tmp_path: Path) -> None:
-    odd = report(fake_store(tmp_path / "odd.sqlite", cells))
-    assert odd.verdicts[0].startswith("The study is not finished: ")
+def test_odd_stores_make_pages(cells: Sequence[FakeCell], tmp_path: Path, *, finished: bool) -> None:
+    odd = report(fake_store(tmp_path / "odd.sqlite", cells, finished=finished))
+    assert odd.verdicts[0].startswith("The study is not finished: ") != finished
     assert "What was run" in headings(odd, 2)
     words = re.sub(r"<[^>]*>", " ", odd.html()[odd.html().index("<body") :].partition("<script")[0]).split()
     assert not {"nan", "None", "inf"} & set(words)

@@ -174,8 +174,31 @@ def test_systems_are_called_by_their_labels_and_what_differs_between_them(study:
     grid = "[[systems]]\nname = 'perceptron'\nlabel = 'mine'\nepochs = [2, 3]\ncolumn = 'xpos'\n"
     study.write_text(study.read_text() + grid)
     assert list(Plan.of(study).labels.values()) == ["majority", "unigram", "mine epochs=2", "mine epochs=3"]
-    alike = Plan.of(study, ["systems.1.label=majority"]).labels
-    assert all(name == label for name, label in alike.items())  # full names, rather than two of one label
+    study.write_text(
+        study.read_text() + "[[systems]]\nname = 'perceptron'\n[[systems]]\nname = 'perceptron'\nepochs = 9\n"
+    )
+    alike = ["majority", "unigram", "mine epochs=2", "mine epochs=3", "perceptron.v1", "perceptron.v1(epochs=9)"]
+    assert list(Plan.of(study).labels.values()) == alike
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (("x", "x"), "systems 0 and 1 have the same label 'x'; expected each label once"),
+        (("", "majority"), "systems 0 and 1 have the same label 'majority'; expected each label once"),
+        (("unigram", ""), "systems 0 and 1 have the same label 'unigram'; expected each label once"),
+    ],
+)
+def test_two_systems_with_one_label_are_refused(study: Path, labels: tuple[str, str], message: str) -> None:
+    overrides = [f"systems.{i}.label={label}" for i, label in enumerate(labels) if label]
+    assert message in faults(study, *overrides)[0]
+
+
+def test_two_labels_of_one_system_are_refused(study: Path) -> None:
+    same = ["systems.0.label=a", "systems.1.name=majority", "systems.1.label=b"]
+    (fault,) = faults(study, *same)
+    assert fault.endswith("systems 0 and 1 are the same, majority.v1, with labels 'a' and 'b'; expected one label")
+    assert list(Plan.of(study, [*same, "systems.1.label=a"]).labels.values()) == ["a"]
 
 
 def test_a_system_is_scored_by_the_metrics_that_look_at_its_column(study: Path) -> None:

@@ -75,7 +75,7 @@ def run(  # noqa: PLR0913 - options of the command
     overrides: Overrides = (),
     store: StorePath = None,
     retry_failed: Annotated[bool, Argument("run failed cells again")] = False,
-    keep_old: Annotated[bool, Argument("keep the cells that were run before a user's code changed")] = False,
+    keep_old: Annotated[bool, Argument("keep cells that were run before your code changed")] = False,
     engine: Engine = None,
     address: Address = None,
     ledger_entry: LedgerEntry | None = None,

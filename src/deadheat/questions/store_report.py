@@ -1,7 +1,8 @@
 """What a store says without its corpora: the result of its study, and what else its scores show.
 
 The tests between systems were made when the study came to its end, and are in the store. From the scores follow the
-distributions over seeds, the ranking over corpora, and how much test data would have been enough.
+distributions over seeds, the ranking over corpora, and how much test data would have been enough. A store without a
+result, as one that was merged, has scores only: which of its cells belong together, the study file says.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings
 from deadheat.registry import base_name
 from deadheat.results.ledger import LedgerReport
 from deadheat.results.search import SearchResult
-from deadheat.results.study import FailedCell, Provenance, RunOverview, StudyBlock, StudyResult, SystemRuns
+from deadheat.results.study import FailedCell, Provenance, RunOverview, StudyBlock, StudyResult, StudySystem, SystemRuns
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.study.plan.cells import DONE, Cell
 from deadheat.study.plan.protocols import PROTOCOLS
@@ -47,7 +48,7 @@ def store_report(path: str | os.PathLike[str], *, ledger: Ledger | None = None) 
         study = read_study(store)
         result = study.result
         report = SourceReport(result.name, (result,), study.notes, _protocol(store))
-        selection = _selection(store, study)
+        selection = _selection(store, study) if result.finished else None
         if selection is not None:
             report += selection.over_seeds(result.alpha) + selection.over_corpora(
                 result.alpha, tests=not result.comparisons
@@ -164,7 +165,8 @@ class StoredStudy:
 def read_study(store: Store) -> StoredStudy:
     """Read the result of a study, and add what its cells took and were run with.
 
-    If the study was never run to its end, the result has the scores that there are, without tests.
+    If the study was never run to its end, the result has the scores that there are, without tests, and systems have the
+    labels that their runs recorded.
     """
     result, scores, runs = store.result(), store.scores(), store.runs()
     notes: list[str] = []
@@ -181,7 +183,7 @@ def read_study(store: Store) -> StoredStudy:
         of_search = pl.col("key").is_in(keys)
         searches = runs.filter(of_search)
         scores, runs = scores.filter(~of_search), runs.filter(~of_search)
-        result = _unfinished(store.path.stem, scores, runs)
+        result = _unfinished(store, scores, runs)
         if keys:
             networks = f"a search has {pluralize(len(keys), 'network')} so far, whose scores are not shown"
             notes.append(f"{networks}: settings are picked when all of them are there")
@@ -247,14 +249,26 @@ def _unfinished_search(runs: pl.DataFrame, text: str) -> list[str]:
     return [str(key) for key in rows["key"]]
 
 
-def _unfinished(name: str, scores: pl.DataFrame, runs: pl.DataFrame) -> StudyResult:
+def _unfinished(store: Store, scores: pl.DataFrame, runs: pl.DataFrame) -> StudyResult:
     """A study that was not run to its end: scores without tests, and cells that failed."""
+    labels = store.labels(runs["system"])
+    seeds = runs.group_by("system").agg(pl.col("seed").unique().sort()).sort("system")
+    systems = tuple(StudySystem(labels[name], name, tuple(values)) for name, values in seeds.iter_rows())
+    runs, scores = (frame.with_columns(pl.col("system").replace(labels)) for frame in (runs, scores))
     blocks = _blocks(scores, runs)
     failures = runs.filter(pl.col("status") != DONE).select(*FailedCell.__slots__)
     failed = tuple(FailedCell(*row) for row in failures.iter_rows())
     metrics = {metric: _label(metric) for block in blocks for metric in block.metrics}
     return StudyResult(
-        name, blocks, metrics, scale=scale_of(blocks), failed=failed, finished=False, keys=tuple(runs["key"])
+        store.path.stem,
+        blocks,
+        metrics,
+        scale=scale_of(blocks),
+        systems=systems,
+        failed=failed,
+        store=str(store.path),
+        finished=False,
+        keys=tuple(runs["key"]),
     )
 
 

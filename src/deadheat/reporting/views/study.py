@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
@@ -50,7 +51,10 @@ def _verdict(result: StudyResult) -> m.Verdict:
     if not result.finished:
         done = m.count(result.runs.done if result.runs is not None else 0, "cell")
         more = m.text(", {} failed", failed) if failed else None
-        return m.Verdict(m.text("The study is not finished: {} done{}. Nothing was tested.", done, more))
+        progress = m.text("The study is not finished: {} done{}. Nothing was tested.", done, more)
+        command = f"deadheat run STUDY.toml --store {shlex.quote(result.store) if result.store else 'STORE'}"
+        remark = m.text("For tests and a verdict: {} (cells that are there are not trained again).", command)
+        return m.Verdict(progress, remarks=(remark,))
     all_failed = failed == result.cells and not result.blocks and failed > 0
     headline: m.Words = "" if result.blocks else "The study has no results yet."
     if all_failed:

@@ -45,9 +45,29 @@ def find_mistakes(plan: Plan) -> Iterator[Mistake]:
         for i, entry in enumerate(entries):
             if entry.batch_trainer is not None and (message := missing_package(entry.name.partition("(")[0])):
                 yield (table, i), message
+    yield from _label_mistakes(plan)
     yield from _vector_mistakes(plan)
     yield from _split_mistakes(plan)
     yield from _hypothesis_mistakes(plan)
+
+
+def _label_mistakes(plan: Plan) -> Iterator[Mistake]:
+    """Labels of the study file that tables could not show: one of two systems, or two of one system."""
+    entries = plan.study.systems
+    labels: dict[str, tuple[int, str]] = {}
+    systems: dict[str, int] = {}
+    for i, system, label in plan.labelled:
+        first, other = labels.setdefault(label, (i, system))
+        if other != system and (entries[i].label or entries[first].label):
+            problem = f"systems {first} and {i} have the same label {label!r}"
+            yield ("systems", i if entries[i].label else first, "label"), f"{problem}; expected each label once"
+            return
+        first = systems.setdefault(system, i)
+        names = [entries[first].label, entries[i].label]
+        if names[0] != names[1]:
+            problem = f"systems {first} and {i} are the same, {system}, with labels {names[0]!r} and {names[1]!r}"
+            yield ("systems", i), f"{problem}; expected one label"
+            return
 
 
 def _vector_mistakes(plan: Plan) -> Iterator[Mistake]:

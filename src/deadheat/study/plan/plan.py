@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -207,14 +208,23 @@ class Plan:
 
     @cached_property
     def labels(self) -> dict[str, str]:
-        """The names of systems in tables: their label or base name, with the settings that vary."""
-        labels: dict[str, str] = {}
+        """The names of systems in tables: their label or base name, with the settings that vary.
+
+        Systems without a label whose base names are the same have their full names.
+        """
+        labels = {system: label for _, system, label in self.labelled}
+        counts = Counter(labels.values())
+        return {system: label if counts[label] == 1 else system for system, label in labels.items()}
+
+    @property
+    def labelled(self) -> Iterator[tuple[int, str, str]]:
+        """The entry of every system, by its position, the name of the system, and what it is called in tables."""
         for entry, system, settings in self._variants:
             base = entry.label or base_name(system.name)
             lists = {key: value for key, value in entry.settings.items() if isinstance(value, list)}
             varied = sorted(key for key, values in lists.items() if len(set(map(repr, values))) > 1)
-            labels[system.name] = " ".join([base, *(f"{key}={settings[key]}" for key in varied)])
-        return labels if len(set(labels.values())) == len(labels) else {name: name for name in labels}
+            label = " ".join([base, *(f"{key}={settings[key]}" for key in varied)])
+            yield self.study.systems.index(entry), system.name, label
 
     def label_of(self, system: str) -> str:
         """The name of a system in tables; for a candidate of a search, its full name."""

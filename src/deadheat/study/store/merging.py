@@ -64,7 +64,7 @@ def merge_stores(
     *,
     prefer: Annotated[
         Sequence[AnyPath],
-        Argument("take cells that differ from this one of the stores", metavar="STORE", repeat=True, parse=Path),
+        Argument("where stores differ, take the cells of this one", metavar="STORE", repeat=True, parse=Path),
     ] = (),
 ) -> MergedStore:
     """Merge the stores of a study that was run in pieces; a cell that is in several is taken once.
@@ -164,7 +164,7 @@ def _study_notes(paths: Sequence[Path], texts: Sequence[str]) -> Iterator[str]:
         first, expected = studies[0]
         keys = dict.fromkeys([*expected, *study])
         if differing := [key for key in keys if expected.get(key) != study.get(key)]:
-            continuing = "continue with a study file that has all of it"
+            continuing = "continue with a study file that covers both"
             yield f"the study files of {first} and {path} differ in {join_names(differing)}; {continuing}"
 
 
