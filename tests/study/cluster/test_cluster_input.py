@@ -173,6 +173,16 @@ def test_needs_are_checked(tmp_path: Path, entry: str, message: str) -> None:
     assert message in str(error.value)
 
 
+def test_folders_of_the_driver_are_hidden_but_for_that_of_deadheat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, installed = str(Path(agent.__file__).parents[3]), str(tmp_path / "installed")
+    monkeypatch.setattr(sys, "path", ["", str(tmp_path), package, installed])
+    monkeypatch.setenv("PYTHONPATH", installed)
+    agent.hide_folders([str(tmp_path), package, installed])
+    assert sys.path == [installed, package]
+
+
 def test_the_package_is_not_imported_without_need(tmp_path: Path) -> None:
     loaded: dict[str, Any] = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "ray"}
     for name in loaded:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from deadheat.questions.run import run_plan
-from deadheat.study.cluster import fleet
+from deadheat.study.cluster import executor, fleet
 from deadheat.study.cluster.executor import RayExecutor
 from deadheat.study.engine.executor import ActiveTask
 from deadheat.study.engine.training import CellResult
@@ -68,6 +68,25 @@ def test_own_code_that_was_edited_makes_new_cells_on_all_nodes(tmp_path: Path, c
     assert {cell.system for cell in kept.plan.cells} <= {
         cell.system for plan in (before, run.plan.cells) for cell in plan
     }
+
+
+def test_nodes_import_what_was_sent_and_not_what_lies_where_the_study_runs(
+    tmp_path: Path, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The current folder is that of the study, and Ray lets nodes import from it. The helper changes once it is sent."""
+    cluster.add(1)
+    path = cluster_study(tmp_path / "study", "mine.py:tagger", times=1)
+    monkeypatch.chdir(path.parent)
+    expected = contents(run_plan(Plan.of(path), tmp_path / "local.sqlite").store)
+
+    def change(*arguments: object) -> None:
+        (path.parent / "rules.py").write_text("raise ImportError('the live folder')\n")
+
+    pack = executor.pack
+    monkeypatch.setattr(executor, "pack", lambda *arguments: [pack(*arguments), change()][0])
+    run = cluster.run(path)
+    assert str(run.summary) == "1 cell run", run.result.failed
+    assert contents(run.store) == expected
 
 
 def test_what_is_trained_again_to_check_its_seed_leaves_the_store_as_it_is(
