@@ -132,8 +132,7 @@ def test_cells_of_a_cluster_are_named_like_others_with_their_node() -> None:
     with Run(9, stream, workers=2) as run:
         began = [(0.0, "desk1"), (0.0, "desk2"), (4.0, "desk2")]
         run.running = [
-            ActiveTask(cell.key, started, node=node)
-            for cell, (started, node) in zip(run.cells[:3], began, strict=True)
+            ActiveTask(cell.key, started, node=node) for cell, (started, node) in zip(run.cells[:3], began, strict=True)
         ]
         run.wait(5)
         assert screen(stream.getvalue()) == [
