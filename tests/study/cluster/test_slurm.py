@@ -110,7 +110,7 @@ def test_a_refusal_of_sbatch_is_one_line(
     path = cluster_study(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(["run", str(path), "--slurm"]) == 2
-    assert "sbatch: cannot be started (no such file or directory); expected" in capsys.readouterr().err.lower()
+    assert "sbatch: cannot be started (no such file or directory); run this where sbatch is available, " in capsys.readouterr().err.lower()
     _program(tmp_path / "sbatch", "#!/bin/sh\necho 'sbatch: error: invalid partition' >&2\nexit 1\n")
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/bin{os.pathsep}/usr/bin")
     assert main(["run", str(path), "--slurm"]) == 2
@@ -176,6 +176,7 @@ def test_the_job_for_kubernetes_is_yaml_and_runs_a_study() -> None:
     job = yaml.safe_load(page.partition("```yaml\n")[2].partition("```")[0])
     assert job["kind"] == "RayJob"
     assert job["spec"]["entrypoint"].startswith("deadheat run /study/study.toml --engine ray")
+    assert job["spec"]["backoffLimit"] == 0, "cells that failed would run again on a new cluster"
     cluster = job["spec"]["rayClusterSpec"]
     assert cluster["headGroupSpec"]["rayStartParams"] == {"num-cpus": "0"}
     groups = [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]
