@@ -318,3 +318,26 @@ def test_overrides_that_cannot_be_meant_are_one_line(folder: Path) -> None:
     for override in (f"seeds={'[' * 5000}", f"seeds={'9' * 5000}", f"seeds={2**70}", "splits.times=100000"):
         (line,) = faults(folder, GOOD, override)
         assert len(line) < 400
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("systems.0.needs=3", "systems.0.needs: expected a table of keys and values, not 3"),
+        ("engine=3", "engine: expected a table of keys and values, not 3"),
+        ("compare='holm'", "compare: expected a table of keys and values, not 'holm'"),
+        ("engine.address=bad address", "engine.address 'bad address'; expected auto, HOST:PORT or ray://HOST:PORT"),
+        ("engine.address=desk1:99999", "engine.address 'desk1:99999'; expected auto, HOST:PORT or ray://HOST:PORT"),
+    ],
+)
+def test_messages_are_in_words_of_study_files(folder: Path, override: str, message: str) -> None:
+    (fault,) = faults(folder, GOOD, override)
+    assert fault.partition(" ")[2] == message
+
+
+@pytest.mark.parametrize("value", ['[{ name = "hmm", name = "unigram" }]', "{ a = 1, a = 2 }", "[1, 2" + " 3]"])
+def test_a_list_or_table_that_is_no_toml_is_refused_as_such(folder: Path, value: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_study(written(folder, GOOD), [f"systems={value}"])
+    assert str(caught.value).startswith(f"--set systems={value}: not valid TOML (")
+    assert str(caught.value).endswith("); expected a value of TOML")

@@ -265,7 +265,8 @@ def test_files_in_the_current_folder_hide_no_module_of_python(tmp_path: Path, mo
     for name in ("json", "types", "pickle", "tempfile"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('not a module of Python')\n")
     monkeypatch.chdir(tmp_path)
-    with LocalExecutor(abs, workers=1) as executor:
+    executor: LocalExecutor[int, int] = LocalExecutor(abs, workers=1)
+    with executor:
         executor.submit("one", -1)
         assert [result.value for result in executor.results()] == [1]
 

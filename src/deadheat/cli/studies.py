@@ -42,6 +42,7 @@ from deadheat.screen import visible
 from deadheat.study.cluster.engine import engine_of
 from deadheat.study.engine.rescoring import planned_rescoring
 from deadheat.study.engine.running import planned_evaluations
+from deadheat.study.plan.file_checks import check_files
 from deadheat.study.plan.plan import Plan
 from deadheat.study.plan.protocols import PROTOCOLS
 from deadheat.study.plan.starter import starter_study
@@ -118,6 +119,7 @@ def run_run(arguments: argparse.Namespace) -> int:
     announce_compiling()
     check_slurm_options(arguments)
     plan = Plan.of(arguments.study, arguments.overrides)
+    check_files(plan)
     path = arguments.store or plan.store_path
     if arguments.plan:
         return _plan(plan, path, arguments)

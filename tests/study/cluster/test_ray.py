@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from deadheat.questions.run import run_plan
 from deadheat.study.cluster import executor, fleet
 from deadheat.study.cluster.executor import RayExecutor
+from deadheat.study.cluster.packing import Package, pack
 from deadheat.study.engine.executor import ActiveTask
 from deadheat.study.engine.training import CellResult
 from deadheat.study.engine.worker import TaskResult
@@ -73,17 +75,18 @@ def test_own_code_that_was_edited_makes_new_cells_on_all_nodes(tmp_path: Path, c
 def test_nodes_import_what_was_sent_and_not_what_lies_where_the_study_runs(
     tmp_path: Path, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The current folder is that of the study, and Ray lets nodes import from it. The helper changes once it is sent."""
+    """The current folder is that of the study, and Ray lets nodes import from it. A helper changes once it is sent."""
     cluster.add(1)
     path = cluster_study(tmp_path / "study", "mine.py:tagger", times=1)
     monkeypatch.chdir(path.parent)
     expected = contents(run_plan(Plan.of(path), tmp_path / "local.sqlite").store)
 
-    def change(*arguments: object) -> None:
+    def pack_and_change(*arguments: Any) -> Package:
+        package = pack(*arguments)
         (path.parent / "rules.py").write_text("raise ImportError('the live folder')\n")
+        return package
 
-    pack = executor.pack
-    monkeypatch.setattr(executor, "pack", lambda *arguments: [pack(*arguments), change()][0])
+    monkeypatch.setattr(executor, "pack", pack_and_change)
     run = cluster.run(path)
     assert str(run.summary) == "1 cell run", run.result.failed
     assert contents(run.store) == expected

@@ -110,7 +110,10 @@ def test_a_refusal_of_sbatch_is_one_line(
     path = cluster_study(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(["run", str(path), "--slurm"]) == 2
-    assert "sbatch: cannot be started (no such file or directory); run this where sbatch is available, " in capsys.readouterr().err.lower()
+    assert (
+        "sbatch: cannot be started (no such file or directory); run this where sbatch is available, "
+        in capsys.readouterr().err.lower()
+    )
     _program(tmp_path / "sbatch", "#!/bin/sh\necho 'sbatch: error: invalid partition' >&2\nexit 1\n")
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/bin{os.pathsep}/usr/bin")
     assert main(["run", str(path), "--slurm"]) == 2

@@ -8,26 +8,16 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 import socket
 from contextlib import suppress
 from typing import Any
 
 from deadheat.errors import InputError
+from deadheat.study.plan.entries import AUTO, CLIENT, address_problem
 
-AUTO, CLIENT = "auto", "ray://"
 ANSWER_S = 5.0  # how long an address may take to answer
-_ADDRESS = re.compile(r"(ray://)?(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):(?P<port>\d{1,5})")
 _METHODS = {False: "/ray.rpc.NodeInfoGcsService/CheckAlive", True: "/ray.rpc.RayletDriver/ClusterInfo"}  # for clients
 TOKEN = "expected RAY_AUTH_MODE=token here, and the token of the cluster in ~/.ray/auth_token or $RAY_AUTH_TOKEN_PATH"
-
-
-def address_problem(address: str) -> str:
-    """What is wrong with the form of an address; empty if nothing is."""
-    parsed = _ADDRESS.fullmatch(address)
-    if address == AUTO or (parsed is not None and int(parsed["port"]) <= 65535):
-        return ""
-    return f"address {address!r}; expected auto, HOST:PORT or ray://HOST:PORT"
 
 
 def check_address(address: str) -> None:
@@ -89,8 +79,8 @@ def _refusal(target: str, *, client: bool) -> str:
         return f"the cluster asks for another token; {TOKEN}" if header else f"the cluster asks for a token; {TOKEN}"
     if code == "UNIMPLEMENTED" and _ask(grpc, target, _METHODS[not client], header) in ("OK", "UNAUTHENTICATED"):
         if client:
-            host = target.rpartition(":")[0]
-            return f"this is the port of `ray start`; expected --address {target}, or the port for clients, {CLIENT}{host}:10001"
+            clients = f"{CLIENT}{target.rpartition(':')[0]}:10001"
+            return f"this is the port of `ray start`; expected --address {target}, or the port for clients, {clients}"
         return f"this is the port for clients; expected --address {CLIENT}{target}, or the port of `ray start`"
     return ""
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from deadheat.errors import InputError
-from deadheat.study.cluster.addresses import AUTO, check_address, same_cluster
+from deadheat.study.cluster.addresses import check_address, same_cluster
 from deadheat.study.engine.worker import WorkerError, describe_error
+from deadheat.study.plan.entries import AUTO
 from deadheat.study.plan.needs import Resources
 
 VARIABLES = {
