@@ -63,6 +63,7 @@ DISTRIBUTIONS = {
     "llvmlite": "numba",
     "pydantic_core": "pydantic",
     "fontTools": "fonttools",
+    "grpc": "grpcio",
     "vl_convert": "vl_convert_python",
 }
 

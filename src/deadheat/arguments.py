@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -89,6 +89,32 @@ def whole_number(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r}; expected a whole number, 0 or more")
     return int(text)
+
+
+def number_above_zero(text: str) -> int:
+    """An argument that is 1 or more."""
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r}; expected a whole number, 1 or more")
+    return int(text)
+
+
+def given_options(
+    parser: argparse.ArgumentParser, arguments: argparse.Namespace, *, without: Collection[str] = ()
+) -> Iterator[str]:
+    """The options of a command line that are not at their defaults, as words of another one.
+
+    They are taken from the parser, so that a new option cannot be forgotten where a command is repeated.
+    """
+    for action in parser._actions:
+        value = getattr(arguments, action.dest, action.default)
+        if not action.option_strings or action.dest in without or value == action.default:
+            continue
+        option = next(option for option in reversed(action.option_strings) if option.startswith("--"))
+        if action.nargs == 0:
+            yield option
+            continue
+        for text in map(str, value if isinstance(value, list) else [value]):
+            yield from [f"{option}={text}"] if text.startswith("-") else [option, text]
 
 
 def _parser(kind: Any) -> Callable[[str], Any]:

@@ -186,7 +186,7 @@ def test_a_cell_that_fails_is_told_each_time_and_run_again_when_asked(commands: 
     assert "note: mine on split 0 of small, seed 0: failed (" in first.err
     assert "split 1" not in first.err
     assert " and 1 more like it\n" in first.err
-    assert f"note: to run failed cells again: deadheat run {study} --retry-failed\n" in first.err
+    assert f"note: to run failed cells again: deadheat run {study} --quiet --retry-failed --json\n" in first.err
     again = commands("run", study, "--json", "--quiet")
     assert (again.code, again.out) == (1, first.out)
     assert "0 cells run, 4 already in the store, 2 failed before (--retry-failed runs them again)" in again.err

@@ -350,3 +350,26 @@ def test_thousands_of_mistakes_have_their_lines(folder: Path, commands: Commands
     start = GOOD.count("\n") + 1
     assert [int(line.split(":")[1]) for line in lines] == list(range(start, start + 3000))
     assert commands("run", folder / "study.toml", "--plan").err.count("\n") < 60
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("systems.0.needs=3", "systems.0.needs: expected a table of keys and values, not 3"),
+        ("engine=3", "engine: expected a table of keys and values, not 3"),
+        ("compare='holm'", "compare: expected a table of keys and values, not 'holm'"),
+        ("engine.address=bad address", "engine.address 'bad address'; expected auto, HOST:PORT or ray://HOST:PORT"),
+        ("engine.address=desk1:99999", "engine.address 'desk1:99999'; expected auto, HOST:PORT or ray://HOST:PORT"),
+    ],
+)
+def test_messages_are_in_words_of_study_files(folder: Path, override: str, message: str) -> None:
+    (fault,) = faults(folder, GOOD, override)
+    assert fault.partition(" ")[2] == message
+
+
+@pytest.mark.parametrize("value", ['[{ name = "hmm", name = "unigram" }]', "{ a = 1, a = 2 }", "[1, 2" + " 3]"])
+def test_a_list_or_table_that_is_no_toml_is_refused_as_such(folder: Path, value: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_study(written(folder, GOOD), [f"systems={value}"])
+    assert str(caught.value).startswith(f"--set systems={value}: not valid TOML (")
+    assert str(caught.value).endswith("); expected a value of TOML")

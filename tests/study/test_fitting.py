@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from deadheat.study.cluster.executor import ignore
 from deadheat.study.cluster.fleet import AgentNeeds, _shares
-from deadheat.study.engine.fitting import FittingExecutor, TaskQueue
+from deadheat.study.engine.fitting import FittingExecutor, TaskQueue, machine
 from deadheat.study.engine.running import local_executor
 from deadheat.study.engine.worker import TaskResult
 from deadheat.study.plan.cells import Cell
@@ -64,6 +64,20 @@ def test_the_first_task_that_fits_is_taken() -> None:
     task = queue.take(Resources(2), total=Resources(2))
     assert task is not None
     assert task.needs == Resources(2)
+
+
+def test_cells_of_one_machine_share_one_gpu() -> None:
+    """As the page on clusters says: one at a time with a whole GPU each, two with half a GPU each."""
+    for gpus, at_once in ((1.0, 1), (0.5, 2), (4.0, 1)):
+        needs, free = Resources(1, gpus=gpus), machine(8)
+        queue = TaskQueue[int](dict.fromkeys(range(3), needs).__getitem__)
+        for number in range(3):
+            queue.append(str(number), number)
+        running = 0
+        while (task := queue.take(free, machine(8))) is not None:
+            free -= task.needs
+            running += 1
+        assert running == at_once
 
 
 def shares(node: Resources, **needs: Any) -> list[Resources]:

@@ -261,6 +261,16 @@ except InputError as error:
     assert done.stdout.startswith("workers: the work is defined in the script that was started; expected ")
 
 
+def test_files_in_the_current_folder_hide_no_module_of_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("json", "types", "pickle", "tempfile"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('not a module of Python')\n")
+    monkeypatch.chdir(tmp_path)
+    executor: LocalExecutor[int, int] = LocalExecutor(abs, workers=1)
+    with executor:
+        executor.submit("one", -1)
+        assert [result.value for result in executor.results()] == [1]
+
+
 @pytest.mark.parametrize("wrong", [{"workers": -1}, {"limit_s": 0.0}, {"limit_s": float("nan")}])
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="; expected "):

@@ -127,6 +127,28 @@ def test_stacks_of_networks_show_their_epoch() -> None:
         ]
 
 
+def test_cells_of_a_cluster_are_named_like_others_with_their_node() -> None:
+    stream = Terminal()
+    with Run(9, stream, workers=2) as run:
+        began = [(0.0, "desk1"), (0.0, "desk2"), (4.0, "desk2")]
+        run.running = [
+            ActiveTask(cell.key, started, node=node) for cell, (started, node) in zip(run.cells[:3], began, strict=True)
+        ]
+        run.wait(5)
+        assert screen(stream.getvalue()) == [
+            f"{'─' * 40}  0 of 9 done, 3 running, 5 s so far",
+            "running: perceptron.v1, split 0, seed 0, on desk1 (5 s); 2 more",
+        ]
+
+
+def test_a_stack_on_a_cluster_shows_its_epoch_and_its_node() -> None:
+    stream = Terminal()
+    with Run(64, stream) as run:
+        run.running = [ActiveTask(run.cells[0].key, 0.0, "epoch 3 of 25", "desk2")]
+        run.wait(2)
+        assert screen(stream.getvalue())[1] == "running: perceptron.v1: epoch 3 of 25, on desk2 (2 s)"
+
+
 def test_names_of_others_cannot_change_the_terminal() -> None:
     stream = io.StringIO()
     work = RemainingWork([cell(0)], workers=1)
@@ -252,8 +274,9 @@ def test_a_file_gets_plain_lines_ten_seconds_apart_and_a_last_one() -> None:
             run.clock.now = float(number)
             run.finish(running=int(number < 35))
     lines = stream.getvalue().splitlines()
-    assert [line.partition(" ")[0] for line in lines] == ["1", "11", "21", "31", "36"]
-    assert lines[1] == "11 of 36 done, 1 running, 1.1/s, 10 s so far, 25 s left"
+    assert [line.partition(" ")[0] for line in lines] == ["4", "14", "24", "34", "36"]
+    assert lines[0] == "4 of 36 done, 1 running, 1.33/s, 3 s so far, 32 s left"
+    assert lines[1] == "14 of 36 done, 1 running, 1.08/s, 13 s so far, 22 s left"
     assert lines[-1] == "36 of 36 done, 1.03/s, took 35 s"
     assert "\r" not in stream.getvalue()
     assert "\x1b" not in stream.getvalue()

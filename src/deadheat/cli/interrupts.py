@@ -14,9 +14,9 @@ INTERRUPTED, TERMINATED = 130, 143  # as shells report them: 128 and the signal
 class Interrupted(KeyboardInterrupt):
     """A command was interrupted that can go on where it was."""
 
-    def __init__(self, kept: str, code: int) -> None:
+    def __init__(self, kept: str, command: str, code: int) -> None:
         super().__init__(kept)
-        self.kept, self.code = kept, code
+        self.kept, self.command, self.code = kept, command, code
 
 
 class _Terminated(KeyboardInterrupt):
@@ -24,14 +24,14 @@ class _Terminated(KeyboardInterrupt):
 
 
 @contextlib.contextmanager
-def interruptible(kept: Callable[[], str]) -> Iterator[None]:
+def interruptible(kept: Callable[[], str], command: str) -> Iterator[None]:
     """End a command on Ctrl-C and on SIGTERM with a message on what is kept, which is computed then."""
     try:
         with _sigterm_interrupts():
             yield
     except KeyboardInterrupt as interrupt:
         code = TERMINATED if isinstance(interrupt, _Terminated) else INTERRUPTED
-        raise Interrupted(kept(), code) from None
+        raise Interrupted(kept(), command, code) from None
 
 
 @contextlib.contextmanager

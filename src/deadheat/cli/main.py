@@ -104,7 +104,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _refuse(f"{program_name}: not enough memory for this input")
     except KeyboardInterrupt as interrupt:
-        return _say_interrupted(interrupt, given)
+        return _say_interrupted(interrupt)
     except (SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # panics of compiled libraries are no Exceptions
@@ -135,15 +135,13 @@ def _system_problem(error: OSError) -> str:
     return f"{os.fsdecode(error.filename)}: {reason(error)}"
 
 
-def _say_interrupted(interrupt: KeyboardInterrupt, given: Sequence[str]) -> int:
-    import shlex
-
+def _say_interrupted(interrupt: KeyboardInterrupt) -> int:
     from deadheat.cli.interrupts import Interrupted
 
     if not isinstance(interrupt, Interrupted):
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    lines = f"interrupted: {interrupt.kept}\nthe same command goes on: {shlex.join(['deadheat', *given])}"
+    lines = f"interrupted: {interrupt.kept}\nthe same command goes on: {interrupt.command}"
     print(message(lines), file=sys.stderr)
     return interrupt.code
 

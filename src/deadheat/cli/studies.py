@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from deadheat.arguments import given_options
 from deadheat.cli.interrupts import interruptible
 from deadheat.cli.options import (
     JSON,
@@ -43,6 +44,7 @@ from deadheat.study.cluster.engine import engine_of
 from deadheat.study.engine.rescoring import planned_rescoring
 from deadheat.study.engine.running import planned_evaluations
 from deadheat.study.ledger.ledger import Ledger
+from deadheat.study.plan.file_checks import check_files
 from deadheat.study.plan.plan import Plan
 from deadheat.study.plan.protocols import PROTOCOLS
 from deadheat.study.plan.starter import starter_study
@@ -119,12 +121,13 @@ def run_run(arguments: argparse.Namespace) -> int:
     announce_compiling()
     check_slurm_options(arguments)
     plan = Plan.of(arguments.study, arguments.overrides)
+    check_files(plan)
     path = arguments.store or plan.store_path
     if arguments.plan:
         return _plan(plan, path, arguments)
     if arguments.slurm:
-        return run_on_slurm(plan, arguments)
-    with interruptible(lambda: _kept(plan, path, keep_old=arguments.keep_old)):
+        return run_on_slurm(plan, run_parser(), arguments)
+    with interruptible(lambda: _kept(plan, path, keep_old=arguments.keep_old), _command(arguments)):
         return report_worker_errors("run", lambda: _run(plan, path, arguments))
 
 
@@ -135,11 +138,11 @@ def _kept(plan: Plan, path: Path, *, keep_old: bool) -> str:
     with Store.read(path) as store:
         plan, _ = with_earlier_code(plan, store, keep_old=keep_old)
         done = store.done()
-    cells = pluralize(len(done), "finished cell")
+    number, cells = len(done), pluralize(len(done), "finished cell")
     if not searches_of(plan):
-        done &= {cell.key for cell in plan.cells}
-        cells = f"{len(done):,} of {pluralize(len(plan.cells), 'cell')}"
-    return f"{cells} {'is' if len(done) == 1 else 'are'} kept in {path}"
+        number = len(plan.cells)
+        cells = f"{len(done.intersection(cell.key for cell in plan.cells)):,} of {pluralize(number, 'cell')}"
+    return f"{cells} {'is' if number == 1 else 'are'} kept in {path}"
 
 
 def _run(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
@@ -160,21 +163,16 @@ def _run(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     notes = [note for search in result.searches for note in search.notes]
     failed = list(_failures(result.failed))
     if failed:
-        failed.append(f"to run failed cells again: {_command(arguments)} --retry-failed")
+        failed.append(f"to run failed cells again: {_command(arguments, retry_failed=True)}")
     say([*notes, *done.summary.notes, *failed, f"{done.summary}; results in {path}"])
     say_lines(_closing(result, path, arguments))
     return CELLS_FAILED if result.failed or done.summary.failed else 0
 
 
-def _command(arguments: argparse.Namespace) -> str:
-    """The command that runs the study with the same values, code, store and ledger."""
-    words = ["deadheat", "run", str(arguments.study)]
-    for override in arguments.overrides:
-        words += ["--set", override]
-    for option, value in (("--store", arguments.store), ("--ledger", arguments.ledger)):
-        words += [option, str(value)] if value else []
-    words += ["--keep-old"] if arguments.keep_old else []
-    return shlex.join(words)
+def _command(arguments: argparse.Namespace, *, retry_failed: bool = False) -> str:
+    """The command that was given, in the same words wherever it is shown; or the one that runs failed cells again."""
+    again = argparse.Namespace(**vars(arguments) | {"retry_failed": retry_failed or arguments.retry_failed})
+    return shlex.join(["deadheat", "run", str(arguments.study), *given_options(run_parser(), again)])
 
 
 def _closing(result: StudyResult, path: Path, arguments: argparse.Namespace) -> Iterator[str]:

@@ -35,6 +35,7 @@ from deadheat.study.engine.training import CellResult
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.study.plan.cells import DONE, FAILED, Cell, Outcome
 from deadheat.study.plan.changed_code import changed_code, keep_code
+from deadheat.study.plan.file_checks import check_files
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import pending_cells, run_search, searches_of, tested_cells
 from deadheat.study.store.store import Store
@@ -108,6 +109,7 @@ def run(  # noqa: PLR0913 - options of the command
         Called with messages that a person should see before the end.
     """
     plan = Plan.of(Path(study), overrides)
+    check_files(plan)
     path = Path(store) if store is not None else plan.store_path
     return run_plan(
         plan,

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import os
 import socket
+import subprocess
 import sys
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +18,7 @@ import pytest
 from deadheat.cli.main import main
 from deadheat.errors import InputError
 from deadheat.study.cluster import agent, executor, fleet
+from deadheat.study.cluster.addresses import TOKEN
 from deadheat.study.cluster.connection import _explain, connect
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
@@ -51,6 +56,68 @@ def test_an_address_where_nobody_answers_is_refused_and_leaves_no_store(
     expected = "nobody answers (connection refused); expected the head of a Ray cluster (ray start --head)"
     assert line == f"address {address}: {expected}"
     assert not path.with_suffix(".sqlite").exists()
+
+
+@pytest.mark.slow
+def test_a_wrong_token_or_port_is_one_line_at_once(ray_home: Path, tmp_path: Path) -> None:
+    """In processes of their own, since Ray reads its settings once."""
+    port, client = 20_000 + os.getpid() % 2_000, 25_000 + os.getpid() % 5_000
+    head = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", f"--port={port}", "--block"]
+    head += [f"--ray-client-server-port={client}", "--include-dashboard=false", "--num-cpus=1"]
+    (tmp_path / "wrong").write_text("0" * 64)
+    path = cluster_study(tmp_path, "unigram", times=1)
+
+    def refusal(address: str, **changes: str) -> str:
+        command = [sys.executable, "-m", "deadheat", "run", str(path), "--address", address]
+        began = time.monotonic()
+        done = subprocess.run(command, env=os.environ | changes, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert time.monotonic() - began < 15
+        return done.stderr.rstrip("\n")
+
+    with subprocess.Popen(head, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as server:
+        try:
+            for number in (port, client):
+                wait_for(number)
+            home = {"HOME": str(tmp_path)}  # a token may be in that of the user
+            for address in (f"127.0.0.1:{port}", f"ray://127.0.0.1:{client}"):
+                another = refusal(address, RAY_AUTH_TOKEN_PATH=str(tmp_path / "wrong"))
+                assert another == f"address {address}: the cluster asks for another token; {TOKEN}"
+                none = refusal(address, **home, RAY_AUTH_MODE="disabled")
+                assert none == f"address {address}: the cluster asks for a token; {TOKEN}"
+                missing = refusal(address, **home, RAY_AUTH_TOKEN_PATH=str(tmp_path / "missing"))
+                assert missing == f"address {address}: RAY_AUTH_MODE is token, and there is none; {TOKEN}"
+            wrong_port = refusal(f"ray://127.0.0.1:{port}")
+            assert f"this is the port of `ray start`; expected --address 127.0.0.1:{port}, or " in wrong_port
+            wrong_port = refusal(f"127.0.0.1:{client}")
+            assert f"this is the port for clients; expected --address ray://127.0.0.1:{client}, or " in wrong_port
+        finally:
+            server.terminate()
+            server.wait(60)
+    assert not path.with_suffix(".sqlite").exists()
+
+
+def wait_for(port: int) -> None:
+    """Wait until a server listens."""
+    for _ in range(600):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"nobody listens on port {port}")
+
+
+@pytest.mark.slow
+def test_a_process_that_is_connected_does_not_take_another_cluster_for_it(cluster: LocalCluster) -> None:
+    connection = connect(cluster.address)
+    try:
+        connect(cluster.address).close()
+        connect("auto").close()
+        with pytest.raises(
+            InputError, match=r"Ray is connected to another cluster here; expected ray.shutdown\(\) first"
+        ):
+            connect(f"127.0.0.1:{free_port()}")
+    finally:
+        connection.close()
 
 
 def test_a_study_file_names_the_engine_and_an_option_overrides_it(
@@ -141,7 +208,10 @@ def test_cells_that_fit_on_no_node_end_the_study_after_a_while(
         (["--nodes", "2"], "--nodes without --slurm; expected both"),
         (["--dry-run"], "--dry-run without --slurm; expected both"),
         (["--slurm", "--engine", "ray"], "--slurm with --engine or --address; expected neither"),
-        (["--slurm", "--nodes", "0"], "--nodes 0; expected 1 or more"),
+        (["--nodes", "0"], "argument --nodes: '0'; expected a whole number, 1 or more"),
+        (["--time", ""], "--time without --slurm; expected both"),
+        (["--slurm", "--nodes", "0"], "argument --nodes: '0'; expected a whole number, 1 or more"),
+        (["--slurm", "--nodes", "x"], "argument --nodes: 'x'; expected a whole number, 1 or more"),
         (["--slurm", "--sbatch", "long", "--dry-run"], "--sbatch 'long'; expected an option of sbatch"),
         (["--slurm", "--sbatch=--x=1\nrm -r /", "--dry-run"], "--sbatch '--x=1\\nrm -r /'; expected an option"),
     ],
@@ -168,6 +238,16 @@ def test_needs_are_checked(tmp_path: Path, entry: str, message: str) -> None:
     with pytest.raises(InputError) as error:
         Plan.of(path)
     assert message in str(error.value)
+
+
+def test_folders_of_the_driver_are_hidden_but_for_that_of_deadheat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, installed = str(Path(agent.__file__).parents[3]), str(tmp_path / "installed")
+    monkeypatch.setattr(sys, "path", ["", str(tmp_path), package, installed])
+    monkeypatch.setenv("PYTHONPATH", installed)
+    agent.hide_folders([str(tmp_path), package, installed])
+    assert sys.path == [installed, package]
 
 
 def test_the_package_is_not_imported_without_need(tmp_path: Path) -> None:

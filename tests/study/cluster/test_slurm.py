@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from deadheat.cli.main import main
+from deadheat.cli.main import command_parser, main
+from deadheat.cli.slurm import SLURM_OPTIONS
+from deadheat.cli.studies import _command, run_parser
 from deadheat.study.cluster.slurm import SlurmJob
 from deadheat.study.store.store import Store
 from tests.study.cluster.cluster_cases import cluster_study
@@ -59,9 +62,46 @@ def test_dry_run_prints_the_script_and_passes_options_on(tmp_path: Path, capsys:
     out, _ = capsys.readouterr()
     [command] = [line for line in out.splitlines() if line.startswith('"$python"')]
     store = Path("other.sqlite").absolute()
-    passed = f"--set=splits.times=2 --store={store} '--purpose=a b' --retry-failed --quiet"
+    passed = f"--quiet --set splits.times=2 --store {store} --retry-failed --purpose 'a b'"
     assert command == f'"$python" -m deadheat run study.toml {passed} --engine ray --address "$head:$port" &'
     assert "#SBATCH --nodes=1" in out
+
+
+def values_of_all_options(tmp_path: Path) -> dict[str, list[str]]:
+    """Every option of `deadheat run` that is not for Slurm, with a value that is not its default."""
+    without_value = ("BooleanOptionalAction", "_StoreTrueAction")
+    options: dict[str, list[str]] = {}
+    for action in command_parser("run")._actions:
+        if not action.option_strings or action.dest in ("help", "plan", "slurm", *SLURM_OPTIONS):
+            continue
+        option = action.option_strings[-1]
+        value = list(action.choices or ["8G" if option == "--max-size" else "seeds=2"])[-1]
+        options[option] = [option] if type(action).__name__ in without_value else [option, value]
+    return options
+
+
+def test_all_options_of_the_study_are_passed_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = cluster_study(tmp_path)
+    options = values_of_all_options(tmp_path)
+    assert {"--keep-old", "--max-size", "--set", "--json"} <= options.keys()
+    for option, words in options.items():
+        code = main(["run", str(path), "--slurm", "--dry-run", *words])
+        out, err = capsys.readouterr()
+        if option in ("--engine", "--address"):
+            assert (code, "expected neither" in err) == (2, True)
+            continue
+        [command] = [line for line in out.splitlines() if line.startswith('"$python"')]
+        passed = shlex.split(command)[5:-5]
+        assert passed[0] == option
+        assert [Path(word).name for word in passed] == words, "files are absolute, all else is as it was given"
+
+
+def test_the_command_that_is_shown_at_the_end_has_all_options(tmp_path: Path) -> None:
+    words = [word for words in values_of_all_options(tmp_path).values() for word in words]
+    arguments = run_parser().parse_args(["a study.toml", "--purpose=-1", *words[:-2]])
+    again = run_parser().parse_args(shlex.split(_command(arguments))[2:])
+    assert vars(again) == vars(arguments)
+    assert run_parser().parse_args(shlex.split(_command(arguments, retry_failed=True))[2:]).retry_failed
 
 
 def test_a_refusal_of_sbatch_is_one_line(
@@ -70,7 +110,10 @@ def test_a_refusal_of_sbatch_is_one_line(
     path = cluster_study(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(["run", str(path), "--slurm"]) == 2
-    assert "sbatch: cannot be started (no such file or directory); expected" in capsys.readouterr().err.lower()
+    assert (
+        "sbatch: cannot be started (no such file or directory); run this where sbatch is available, "
+        in capsys.readouterr().err.lower()
+    )
     _program(tmp_path / "sbatch", "#!/bin/sh\necho 'sbatch: error: invalid partition' >&2\nexit 1\n")
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/bin{os.pathsep}/usr/bin")
     assert main(["run", str(path), "--slurm"]) == 2
@@ -136,6 +179,7 @@ def test_the_job_for_kubernetes_is_yaml_and_runs_a_study() -> None:
     job = yaml.safe_load(page.partition("```yaml\n")[2].partition("```")[0])
     assert job["kind"] == "RayJob"
     assert job["spec"]["entrypoint"].startswith("deadheat run /study/study.toml --engine ray")
+    assert job["spec"]["backoffLimit"] == 0, "cells that failed would run again on a new cluster"
     cluster = job["spec"]["rayClusterSpec"]
     assert cluster["headGroupSpec"]["rayStartParams"] == {"num-cpus": "0"}
     groups = [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import socket
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -88,6 +89,24 @@ class AgentSetup:
     workers: int
     limit_s: float | None
     stacks: bool  # whether networks are trained together, in the agent itself
+    hidden: Sequence[str] = ()  # folders of the machine where the study runs, which Ray lets nodes import from
+
+
+def driver_folders() -> tuple[str, ...]:
+    """The folders that Ray puts first in the search path of nodes: the current one, and that of the script."""
+    return os.path.abspath(os.curdir), os.path.dirname(os.path.realpath(sys.argv[0]))
+
+
+def hide_folders(folders: Sequence[str]) -> None:
+    """Import nothing from these folders any more, so that code is what was sent or is installed.
+
+    On the machine where the study runs they exist, and would give the files of now. Those of $PYTHONPATH stay, and so
+    does that of Deadheat, at the end: it may run from a checkout.
+    """
+    package = str(Path(__file__).parents[3])
+    hidden = {"", *folders}.difference(os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    needed = [package] if package in hidden and package in sys.path else []
+    sys.path[:] = [*(folder for folder in sys.path if folder not in hidden), *needed]
 
 
 class Paused(Exception):
@@ -113,6 +132,7 @@ class Agent:
 
         if not setup.stacks and not ray.get_gpu_ids():  # or they would all use the first
             os.environ |= {"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": ""}
+        hide_folders(setup.hidden)
         try:
             self._files = Unpacked(setup.package, ray.get)
             path = self._files.folder / setup.package.study

@@ -5,24 +5,22 @@ from __future__ import annotations
 import importlib
 import logging
 import os
-import re
 import signal
-import socket
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from deadheat.errors import InputError
+from deadheat.study.cluster.addresses import check_address, same_cluster
 from deadheat.study.engine.worker import WorkerError, describe_error
+from deadheat.study.plan.entries import AUTO
 from deadheat.study.plan.needs import Resources
 
-AUTO, CLIENT = "auto", "ray://"
-ANSWER_S = 5.0  # how long an address may take to answer
 VARIABLES = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is reported to anybody
 }
-_ADDRESS = re.compile(r"(ray://)?(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):(?P<port>\d{1,5})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +94,20 @@ def connect(address: str = AUTO) -> Connection:
     Raises
     ------
     InputError
-        If nobody answers, or the cluster has another version of Ray or Python.
+        If nobody answers, the token is wrong, the cluster has another version of Ray or Python, or this process is
+        connected to another cluster already.
     """
     ray = load_ray()
     if ray.is_initialized():
+        if not same_cluster(address, ray):
+            raise InputError(
+                f"address {address}: Ray is connected to another cluster here; expected ray.shutdown() first"
+            )
         return Connection(ray, opened=False)
-    if address != AUTO:
-        _check_address(address)
+    check_address(address)
     try:
-        with _kept_signal(signal.SIGTERM):  # Ray would print its stack
+        with _kept_signal(signal.SIGTERM), warnings.catch_warnings():  # Ray would print its stack
+            warnings.simplefilter("ignore")  # what they say is in the error, too
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except Exception as error:
         with suppress(Exception):
@@ -122,19 +125,6 @@ def _kept_signal(number: signal.Signals) -> Iterator[None]:
     finally:
         with suppress(TypeError, ValueError):  # not in the main thread, or not a handler of Python
             signal.signal(number, handler)
-
-
-def _check_address(address: str) -> None:
-    """Refuse an address that is none, or where nobody answers: Ray would wait for a minute."""
-    parsed = _ADDRESS.fullmatch(address)
-    if parsed is None or int(parsed["port"]) > 65535:
-        raise InputError(f"address {address!r}; expected auto, HOST:PORT or ray://HOST:PORT")
-    try:
-        socket.create_connection((parsed["host"].strip("[]"), int(parsed["port"])), timeout=ANSWER_S).close()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        expected = "expected the head of a Ray cluster (ray start --head)"
-        raise InputError(f"address {address}: nobody answers ({reason}); {expected}") from error
 
 
 def _explain(address: str, error: Exception) -> str:

@@ -16,7 +16,7 @@ import zstandard
 
 from deadheat.errors import InputError
 from deadheat.neural.config import BatchTrainer
-from deadheat.study.cluster.agent import AgentSetup, NodeResult, StepReport
+from deadheat.study.cluster.agent import AgentSetup, NodeResult, StepReport, driver_folders
 from deadheat.study.cluster.connection import Connection
 from deadheat.study.cluster.fleet import ONE_CORE, READY, START_S, AgentNeeds, Fleet, NodeAgent
 from deadheat.study.cluster.packing import pack
@@ -82,6 +82,7 @@ class RayExecutor:
         engine = plan.study.engine
         package = pack(plan, connection.ray.put)
         setup = AgentSetup(package, plan.text, dict(plan.kept), workers=1, limit_s=engine.limit, stacks=False)
+        setup = replace(setup, hidden=driver_folders())
         self._fleet = Fleet(connection, setup, self._agent_needs(), on_message)
 
     @property

@@ -90,9 +90,7 @@ class NodeAgent:
     def answer(self, report: StepReport) -> None:
         """Take note of what it runs now."""
         now, self.call = time.time(), None
-        self.active = [
-            ActiveTask(name, now - age, detail or f"on {self.node.name}") for name, age, detail in report.active
-        ]
+        self.active = [ActiveTask(name, now - age, detail, self.node.name) for name, age, detail in report.active]
 
 
 class Fleet:

@@ -113,7 +113,7 @@ def submit(script: str, folder: Path) -> str:
             ["sbatch"], input=script, cwd=folder, capture_output=True, text=True, errors="replace", check=True
         )
     except OSError as error:
-        expected = "expected to be where jobs are submitted, or --dry-run"
+        expected = "run this where sbatch is available, such as a login node, or use --dry-run"
         raise InputError(f"sbatch: cannot be started ({reason(error)}); {expected}") from error
     except subprocess.CalledProcessError as error:
         message = " ".join((error.stderr or error.stdout).split()) or f"exit code {error.returncode}"

@@ -58,7 +58,8 @@ class ActiveTask(NamedTuple):
 
     name: str
     started: float  # seconds since 1970
-    detail: str = ""  # how far it is, if that is known
+    detail: str = ""  # how far it is, of a stack of networks
+    node: str = ""  # of a cluster
 
 
 class Executor(Protocol[T_contra, R]):

@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 
 def machine(workers: int) -> Resources:
-    """What cells of this machine share. Tasks that need a GPU run one at a time: nobody assigns them to devices."""
+    """What cells of this machine share: one GPU, since nobody assigns them to devices."""
     return Resources(workers, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), 1)
 
 

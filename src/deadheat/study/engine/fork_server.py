@@ -103,7 +103,7 @@ class ForkServer:
         options = [f"-W{option}" for option in sys.warnoptions]
         arguments = [json.dumps(sys.path), str(remote.fileno()), str(os.getpid()), str(workspace)]
         self._process = subprocess.Popen(
-            [sys.executable, "-u", *options, "-c", _MAIN, *arguments],
+            [sys.executable, "-u", "-P", *options, "-c", _MAIN, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=self._log,

@@ -19,6 +19,7 @@ from deadheat.study.engine.executor import ActiveTask
 from deadheat.study.plan.cells import DONE, Outcome
 
 REDRAW_S = 0.1  # between two drawings on a terminal, at least
+FIRST_LINE_S = 3.0  # before the first plain line, if a cell has finished by then: the speed of less says nothing
 FIRST_LINES_S, LATER_LINES_S = 10.0, 60.0  # between two plain lines; they become rarer in the first minutes
 SLOWDOWN = 6  # from one to the other: a sixth of the time so far
 NAMED_S = 3.0  # age from which running cells are named
@@ -131,7 +132,9 @@ class Progress:
             pause, last = REDRAW_S, self._written_at
         else:
             pause = min(LATER_LINES_S, max(FIRST_LINES_S, (now - self._began) / SLOWDOWN))
-            last = self._began if math.isnan(self._written_at) and not self.done else self._written_at
+            last = self._written_at
+            if math.isnan(last):
+                last, pause = self._began, FIRST_LINE_S if self.done else FIRST_LINES_S
             if self.done >= self.total:  # the last line follows
                 return False
         return not 0 <= now - last < pause  # also if the clock was put back, and if nothing is written yet
@@ -176,6 +179,7 @@ class Progress:
             elif cell is not None:
                 corpus = f" on {cell.corpus}" if self._corpora > 1 else ""
                 name += f"{corpus}, split {cell.number}, seed {cell.seed}"
+            name += f", on {task.node}" if task.node else ""
             yield f"{name} ({duration(age)})"
 
     def _write(self, parts: Mapping[str, str], running: str) -> None:

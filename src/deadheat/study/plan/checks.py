@@ -14,7 +14,7 @@ from deadheat.registry import Registry
 from deadheat.splits import STRATEGIES
 from deadheat.stats.corrections import CORRECTIONS
 from deadheat.stats.paired import TESTS
-from deadheat.study.plan.entries import WILDCARDS, SearchEntry, Study, SystemEntry
+from deadheat.study.plan.entries import WILDCARDS, SearchEntry, Study, SystemEntry, address_problem
 from deadheat.study.plan.protocols import PROTOCOLS
 from deadheat.study.plan.toml_lines import TomlPath
 from deadheat.study.search.space import grid
@@ -78,17 +78,7 @@ def _count(number: int) -> str:
 
 def check_names(study: Study, folder: Path) -> Iterator[Mistake]:
     """What types cannot express: names that must exist, settings that must fit."""
-    for name, entry in study.corpora.items():
-        for file, paths in entry.paths(folder):
-            if not paths:
-                what = "no such file or folder" if WILDCARDS.isdisjoint(file) else "no file matches this pattern"
-                yield ("corpora", name, "files"), f"{shorten(file)}: {what}; expected it beside the study file"
-        try:
-            find_reader(READERS.resolve(entry.format, folder))
-        except InputError as error:
-            yield ("corpora", name, "format"), str(error)
-    if not study.corpora:
-        yield ("corpora",), "no corpora; expected at least one"
+    yield from _check_corpora(study, folder)
     for i, split in enumerate(study.splits):
         yield from _check_settings(STRATEGIES, split.strategy, [split.settings], folder, ("splits", i), "strategy")
     yield from _check_systems(study, folder)
@@ -104,8 +94,24 @@ def check_names(study: Study, folder: Path) -> Iterator[Mistake]:
             yield ("compare", key), f"{key} {name!r} is unknown; {nearest(name, [*filter(None, names)])}"
     if study.protocol and study.protocol not in PROTOCOLS:
         yield ("protocol",), f"protocol {study.protocol!r} is unknown; {nearest(study.protocol, list(PROTOCOLS))}"
+    if problem := address_problem(study.engine.address):
+        yield ("engine", "address"), f"engine.{problem}"
     yield from _check_hypothesis(study)
     yield from _check_roles(study)
+
+
+def _check_corpora(study: Study, folder: Path) -> Iterator[Mistake]:
+    for name, entry in study.corpora.items():
+        for file, paths in entry.paths(folder):
+            if not paths:
+                what = "no such file or folder" if WILDCARDS.isdisjoint(file) else "no file matches this pattern"
+                yield ("corpora", name, "files"), f"{shorten(file)}: {what}; expected it beside the study file"
+        try:
+            find_reader(READERS.resolve(entry.format, folder))
+        except InputError as error:
+            yield ("corpora", name, "format"), str(error)
+    if not study.corpora:
+        yield ("corpora",), "no corpora; expected at least one"
 
 
 def _check_hypothesis(study: Study) -> Iterator[Mistake]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,6 +17,8 @@ from deadheat.text import parse_size
 NonNegative = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 WILDCARDS = frozenset("*?[")
+AUTO, CLIENT = "auto", "ray://"  # addresses of Ray clusters: that of this machine, and how those for clients begin
+_ADDRESS = re.compile(r"(ray://)?(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):(?P<port>\d{1,5})")
 
 
 def exists(path: Path) -> bool:
@@ -24,6 +27,14 @@ def exists(path: Path) -> bool:
         return path.exists()
     except (OSError, ValueError):
         return False
+
+
+def address_problem(address: str) -> str:
+    """What is wrong with the form of an address; empty if nothing is."""
+    parsed = _ADDRESS.fullmatch(address)
+    if address == AUTO or (parsed is not None and int(parsed["port"]) <= 65535):
+        return ""
+    return f"address {address!r}; expected auto, HOST:PORT or ray://HOST:PORT"
 
 
 class StrictModel(BaseModel):
@@ -169,7 +180,7 @@ class EngineEntry(StrictModel):
     """How and where cells are run."""
 
     type: Literal["local", "ray"] = "local"
-    address: str = "auto"  # of the Ray cluster
+    address: str = AUTO  # of the Ray cluster
     files: list[str] = []  # more that systems read, beside the study file: sent to the nodes of a cluster
     workers: NonNegative = 0  # 0: one per core; on a cluster those of each node
     limit: Annotated[float, Field(gt=0)] | None = None  # seconds per cell

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -14,6 +15,8 @@ from deadheat.study.plan.checks import Mistake, check_names, check_size, shorten
 from deadheat.study.plan.entries import CompareEntry, CorpusEntry, EngineEntry, HypothesisEntry, Needs, Study
 from deadheat.study.plan.toml_lines import TomlPath, line_of, parse_toml, read_toml
 from deadheat.study.plan.user_code import with_code
+
+_BRACKETS = re.compile(r"\[.*\]|\{.*\}", re.DOTALL)  # a list or a table of TOML, and no plain string
 
 
 def read_study(path: Path, overrides: Sequence[str] = ()) -> tuple[Study, str]:
@@ -85,7 +88,10 @@ def _override(raw: dict[str, Any], override: str) -> None:
         raise InputError(f"--set {override}; expected as systems.0.epochs=5")
     try:
         parsed = parse_toml(f"value = {value}")["value"]
-    except ValueError:
+    except ValueError as error:
+        if _BRACKETS.fullmatch(value.strip()):
+            problem = str(error).partition(" (at ")[0].removeprefix("not valid TOML (").lower()
+            raise InputError(f"--set {override}: not valid TOML ({problem}); expected a value of TOML") from None
         parsed = value
     *path, last = key.strip().split(".")
     target: Any = raw
@@ -116,6 +122,8 @@ def _schema_faults(path: Path, text: str, raw: Mapping[str, Any], error: Validat
         elif details["type"] == "missing":
             where = (*where, details["loc"][-1])
             message = f"{'.'.join(map(str, where))} is missing; expected it"
+        elif details["type"] in ("model_type", "model_attributes_type", "dict_type"):  # they name our classes
+            message = f"{name}: expected a table of keys and values, not {shorten(repr(details['input']))}"
         else:
             complaint = details["msg"][:1].lower() + details["msg"][1:].rstrip(".")
             message = f"{name}: {complaint}, not {shorten(repr(details['input']))}"

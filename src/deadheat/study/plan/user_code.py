@@ -13,6 +13,7 @@ from deadheat.study.plan.entries import Study
 from deadheat.systems import SYSTEMS
 from deadheat.user_code import source_files
 
+SHELL = frozenset(";&|<>$`*?~\n")  # what only a shell understands
 SCRIPTS = (".py", ".sh", ".pl", ".rb", ".jl", ".R", ".lua", ".js")  # of files that are named by an absolute path
 
 
@@ -44,6 +45,23 @@ def command_files(commands: Iterable[str], folder: Path) -> tuple[Path, ...]:
             if (not path.is_absolute() or path.suffix in SCRIPTS) and _is_file(named):
                 files |= dict.fromkeys(source_files(named) if named.suffix == ".py" else [named])
     return tuple(files)
+
+
+def missing_script(command: str, folder: Path) -> str:
+    """The script that a command line runs, if it is a file that does not exist; empty if it is there or not known.
+
+    Of a line for a shell, nothing is known. Later scripts in a line may be what the program writes.
+
+    Examples
+    --------
+    >>> missing_script("python -u nowhere/train.py {train}", Path()), missing_script("cd a && python b.py", Path())
+    ('nowhere/train.py', '')
+    """
+    if not SHELL.isdisjoint(command):
+        return ""
+    words = [word for word in _words(command) if "{" not in word]
+    script = next((word for word in words if Path(word).suffix in SCRIPTS or word.startswith(("./", "../"))), "")
+    return script if script and not _is_file(folder / script) else ""
 
 
 def _words(command: str) -> Sequence[str]:
