@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
 import jax
 
+from deadheat.kernels import cache
+from deadheat.neural import devices
 from deadheat.neural.config import AttentionShape, BracketShape, Shape
 from deadheat.neural.devices import NO_AUTOTUNING, compile_program, is_supported
 
@@ -46,3 +49,24 @@ def test_parsers_are_not_autotuned_on_a_gpu(
     monkeypatch.setattr(jax, "jit", jit)
     assert compile_program(abs, tuned=shape.tuned, donate_argnums=(0,))(-1) == 1
     assert given == [{"compiler_options": expected, "donate_argnums": (0,)}]
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_programs_on_disk_have_a_limit_but_in_a_folder_of_somebody_else(
+    ours: bool,  # noqa: FBT001
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path / "cache")
+    folder = cache.create_folder("networks") if ours else tmp_path / "other"
+    assert folder is not None
+    folder.mkdir(exist_ok=True)
+    (folder / "program").write_bytes(b"x" * 100)
+    monkeypatch.setattr(devices, "PROGRAMS_ON_DISK", 50)
+    before = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
+    jax.config.update("jax_compilation_cache_dir", str(folder))  # type: ignore[no-untyped-call]
+    try:
+        devices.trim_programs()
+    finally:
+        jax.config.update("jax_compilation_cache_dir", before)  # type: ignore[no-untyped-call]
+    assert (folder / "program").exists() != ours

@@ -13,7 +13,7 @@ from deadheat.corpus import Corpus, take
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError
 from deadheat.neural.config import NetworkConfig, OnStep, TrainJob, TrainResult
-from deadheat.neural.devices import configure_jax, stack_size
+from deadheat.neural.devices import configure_jax, stack_size, trim_programs
 from deadheat.neural.encoder import Weights
 from deadheat.neural.programs import DeviceData, free_programs, programs
 from deadheat.neural.stack import Splits, StackJob, TrainedNetwork, predict_parts, train_all
@@ -86,6 +86,7 @@ class _TrainingGroup:
     def run(self, jobs: Mapping[int, StackJob], on_step: OnStep | None = None) -> Iterator[tuple[int, TrainedNetwork]]:
         """Train in stacks as large as the device allows."""
         configure_jax()
+        trim_programs()
         free_programs()
         data = DeviceData.of(self.task.shape, self.task.encoding, self.knowledge, self.vectors)
         size = stack_size(self.task.shape, data.text, data.lengths)
