@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from deadheat.neural import rng
+from deadheat.neural import fused_characters, rng
 from deadheat.neural.config import CASES, HyperParams, Shape
 from deadheat.neural.devices import on_accelerator
 from deadheat.neural.lstm import DIRECTIONS, bilstm, init_lstm
@@ -139,6 +139,10 @@ def _by_filters(weights: Weights, shape: Shape, codes: Array, present: Array) ->
     """
     responses = jnp.einsum("ce,wef->wcf", weights["table"], weights["filters"])
     reach, length = shape.width // 2, codes.shape[-1]
+    if on_accelerator() and fused_characters.is_supported(shape.filters, shape.width):
+        letters = jnp.where(present, codes, NO_CHARACTER).reshape(-1, length)
+        best = fused_characters.best_responses(responses, letters).reshape(*codes.shape[:-1], -1)
+        return jnp.where(present.any(axis=2)[..., None], best + weights["bias"], 0.0)
     pad = ((0, 0), (0, 0), (reach, reach))
     padded = jnp.pad(jnp.where(present, codes, NO_CHARACTER), pad, constant_values=NO_CHARACTER)
     windows = (take_rows(responses[at], padded[:, :, at : at + length]) for at in range(shape.width))

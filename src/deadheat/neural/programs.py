@@ -16,7 +16,6 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from jax import Array
-from jax.flatten_util import ravel_pytree
 from numpy.typing import NDArray
 
 from deadheat.neural import rng
@@ -164,7 +163,7 @@ class Programs:
 
     def _init_network(self, seed: Array, hashes: StringHashes, vectors: Array | None) -> tuple[Weights, Any]:
         weights = self.network.init_weights(rng.make_key(0, seed), self.shape, hashes, vectors)
-        return weights, optimizer(self.shape.optimizer, HyperParams(0.0)).init(_flatten(weights)[0])
+        return weights, optimizer(self.shape.optimizer, HyperParams(0.0)).init(weights)
 
     def _step(self, weights: Weights, state: Any, rng_state: RngState, hyper: HyperParams, index: BatchIndex,
               text: Text, *, words: int) -> tuple[Weights, Any, Array]:  # fmt: skip
@@ -185,14 +184,13 @@ class Programs:
         self, weights: Weights, state: Any, gradients: Weights, hyper: HyperParams, index: BatchIndex
     ) -> tuple[Weights, Any]:
         """Weights and the optimizer's state after an update."""
-        (flat, unflatten), (flat_gradients, _) = _flatten(weights), _flatten(gradients)
         method = optimizer(self.shape.optimizer, hyper)
-        updates, new_state = method.update(clip_gradients(flat_gradients, hyper), state, flat)
-        updated = (optax.apply_updates(flat, updates), new_state)
+        updates, new_state = method.update(clip_gradients(gradients, hyper), state, weights)
+        updated: tuple[Weights, Any] = (optax.apply_updates(weights, updates), new_state)
         if self.size > 1:  # a single network is not called without sentences
             busy = jnp.any(index[1] >= 0)
-            updated = jax.tree.map(lambda new, old: jnp.where(busy, new, old), updated, (flat, state))
-        return unflatten(updated[0]), updated[1]
+            updated = jax.tree.map(lambda new, old: jnp.where(busy, new, old), updated, (weights, state))
+        return updated
 
     def _label(self, weights: Weights, split: Array, sentences: Array, text: Text, *, words: int) -> Any:
         return self.network.outputs(weights, self.shape, make_batch(text, split, sentences, words))
@@ -218,11 +216,6 @@ def free_programs() -> None:
         programs.cache_clear()
         jax.clear_caches()  # type: ignore[no-untyped-call]
         gc.collect()
-
-
-def _flatten(weights: Weights) -> tuple[Any, Callable[[Any], Weights]]:
-    """All weights as one array on an accelerator, for fewer programs, and a function to restore them."""
-    return ravel_pytree(weights) if on_accelerator() else (weights, lambda same: same)
 
 
 def _select(old: Any, new: Any, which: Array) -> Any:
