@@ -21,8 +21,9 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.experimental import pallas as pl
 
+from deadheat.neural.config import LEAST_UNITS, MOST_UNITS
+
 DIRECTIONS, GATES = 2, 4
-LEAST_UNITS, MOST_UNITS = 16, 128  # the weights of more units do not fit into a multiprocessor
 LEAST_ROWS, MOST_ROWS = 16, 32  # sentences of a program: matrix units have at least 16 rows
 ALIGNMENT = 16  # the number of features is padded to a multiple of this
 WIDE, NARROW = 8, 4  # warps of a program with many units, and with few

@@ -47,6 +47,28 @@ def init_lstm(key: Key, inputs: int, units: int) -> LSTMWeights:
     return LSTMWeights(weights, recurrent, bias)
 
 
+def init_varied(key: Key, positions: Array, inputs: Array | int, units: Array, padded: int) -> LSTMWeights:
+    """The weights that `init_lstm` draws for so many inputs and units, which may be traced, among zeros.
+
+    `positions` (D,) say which input a row is for; those from `inputs` on are padding.
+    """
+    bound = (6.0 / (inputs + units)) ** 0.5
+    whole, unit, gate = units.astype(jnp.uint32), jnp.arange(padded), jnp.arange(GATES)[:, None]
+    direction = jnp.arange(DIRECTIONS)[:, None, None, None]
+    row = direction * inputs + positions[:, None, None]
+    drawn = bound * (2.0 * rng.uniform_at(rng.make_key(key, 0), (row * GATES + gate) * whole + unit) - 1.0)
+    real = unit < units
+    weights = jnp.where((positions < inputs)[:, None, None] & real, drawn, 0.0)
+    square = (((direction * GATES + gate[:, :, None]) * whole) + unit[:, None]) * whole + unit
+    inside = real[:, None] & real
+    # Padding is an identity beside the network's own matrix, so that both are factored by themselves.
+    numbers = jnp.where(inside, rng.normal_at(rng.make_key(key, 1), square), jnp.eye(padded))
+    factors = jnp.where(inside, jnp.linalg.qr(numbers)[0], 0.0)
+    recurrent = jnp.moveaxis(factors, 1, 2).reshape(DIRECTIONS, padded, GATES * padded)
+    bias = jnp.zeros((DIRECTIONS, GATES, padded)).at[:, 1].set(jnp.where(real, 1.0, 0.0))
+    return LSTMWeights(weights.reshape(DIRECTIONS, len(positions), -1), recurrent, bias.reshape(DIRECTIONS, -1))
+
+
 def bilstm(weights: LSTMWeights, x: Array, lengths: Array, mask: Array | None = None) -> Array:
     """Outputs (B, T, 2U) of both directions for inputs (B, T, D); they are arbitrary after a sentence's end.
 

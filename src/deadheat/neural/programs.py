@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 from deadheat.neural import rng
 from deadheat.neural import text as texts
-from deadheat.neural.config import HyperParams, Shape
+from deadheat.neural.config import HyperParams, Shape, Variant
 from deadheat.neural.devices import compile_program, memory_map_usage, on_accelerator
 from deadheat.neural.encoder import StringHashes, Weights, make_batch
 from deadheat.neural.text import ACCELERATOR_PADDING, Arrays, Encoding, PaddingSizes, Text
+from deadheat.neural.updates import init_moments, update_weights
 
 MAP_LIMIT = 0.5  # share of the memory maps of a process above which programs are freed
 RngState = tuple[Array, Array]  # the seed and the number of updates so far
@@ -161,8 +162,14 @@ class Programs:
 
         return over
 
-    def _init_network(self, seed: Array, hashes: StringHashes, vectors: Array | None) -> tuple[Weights, Any]:
-        weights = self.network.init_weights(rng.make_key(0, seed), self.shape, hashes, vectors)
+    def _init_network(
+        self, seed: Array, variant: Variant | None, hashes: StringHashes, vectors: Array | None
+    ) -> tuple[Weights, Any]:
+        key = rng.make_key(0, seed)
+        if variant is not None:
+            weights = self.network.init_weights(key, self.shape, hashes, vectors, variant)
+            return weights, init_moments(weights)
+        weights = self.network.init_weights(key, self.shape, hashes, vectors)
         return weights, optimizer(self.shape.optimizer, HyperParams(0.0)).init(weights)
 
     def _step(self, weights: Weights, state: Any, rng_state: RngState, hyper: HyperParams, index: BatchIndex,
@@ -184,9 +191,13 @@ class Programs:
         self, weights: Weights, state: Any, gradients: Weights, hyper: HyperParams, index: BatchIndex
     ) -> tuple[Weights, Any]:
         """Weights and the optimizer's state after an update."""
-        method = optimizer(self.shape.optimizer, hyper)
-        updates, new_state = method.update(clip_gradients(gradients, hyper), state, weights)
-        updated: tuple[Weights, Any] = (optax.apply_updates(weights, updates), new_state)
+        gradients = clip_gradients(gradients, hyper)
+        updated: tuple[Weights, Any]
+        if self.shape.varied:
+            updated = update_weights(weights, gradients, state, hyper, weights["variant"].optimizer)
+        else:
+            updates, new_state = optimizer(self.shape.optimizer, hyper).update(gradients, state, weights)
+            updated = optax.apply_updates(weights, updates), new_state
         if self.size > 1:  # a single network is not called without sentences
             busy = jnp.any(index[1] >= 0)
             updated = jax.tree.map(lambda new, old: jnp.where(busy, new, old), updated, (weights, state))
