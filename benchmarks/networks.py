@@ -77,7 +77,7 @@ def main() -> None:
     if given.torch_epochs:
         from benchmarks.networks_torch import train_tagger
 
-        rows += torchs(partial(train_tagger, encoding, shape, groups), given.torch_epochs)
+        rows += torchs(partial(train_tagger, encoding, shape, groups), given.torch_epochs, graphs=on_accelerator())
     table(rows, tokens, steps, work)
     if given.out:
         given.out.write_text(json.dumps(rows, indent=1))
@@ -161,14 +161,16 @@ def timed(stack: Stack, networks: Sequence[tuple[HyperParams, Variant | None]], 
             "compiled": compiled, "first": spent[0]}  # fmt: skip
 
 
-def torchs(training: Callable[..., Training], epochs: int) -> list[dict[str, Any]]:
-    """The same of a network in PyTorch, packed and not."""
+def torchs(training: Callable[..., Training], epochs: int, *, graphs: bool = False) -> list[dict[str, Any]]:
+    """The same of a network in PyTorch, packed, not packed, and with CUDA graphs if asked for."""
     from benchmarks.networks_torch import timed
 
+    kinds = [("PyTorch", {"packed": True}), ("PyTorch, no packing", {"packed": False})]
+    if graphs:
+        kinds.append(("PyTorch, CUDA graphs", {"packed": False, "graphs": True}))
     rows = []
-    for packed in (True, False):
-        seconds = timed(training(packed=packed), epochs)
-        what = "PyTorch" if packed else "PyTorch, no packing"
+    for what, options in kinds:
+        seconds = timed(training(**options), epochs)
         rows.append({"what": what, "networks": 1, "seconds": seconds, "epochs": epochs})
         print(rows[-1], flush=True)
     return rows

@@ -13,7 +13,6 @@ import jax
 
 from deadheat.kernels import cache
 from deadheat.neural import devices
-from deadheat.neural.config import AttentionShape, BracketShape, Shape
 from deadheat.neural.devices import NO_AUTOTUNING, compile_program, is_supported
 
 PINNED = "0.10.2"
@@ -30,12 +29,9 @@ def test_an_option_of_another_release_is_not_supported() -> None:
     assert not is_supported("xla_gpu_no_such_option", 1)
 
 
-@pytest.mark.parametrize(("backend", "shape", "expected"), [
-    ("gpu", AttentionShape, NO_AUTOTUNING), ("gpu", Shape, None), ("tpu", AttentionShape, None),
-    ("cpu", BracketShape, None),
-])  # fmt: skip
-def test_parsers_are_not_autotuned_on_a_gpu(
-    backend: str, shape: type[Shape], expected: dict[str, int] | None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("backend", "expected"), [("gpu", NO_AUTOTUNING), ("tpu", None), ("cpu", None)])
+def test_programs_are_not_autotuned_on_a_gpu(
+    backend: str, expected: dict[str, int] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[Any] = []
 
@@ -47,7 +43,7 @@ def test_parsers_are_not_autotuned_on_a_gpu(
         is_supported(*option)  # cached, as the real compiler answers
     monkeypatch.setattr(jax, "default_backend", lambda: backend)
     monkeypatch.setattr(jax, "jit", jit)
-    assert compile_program(abs, tuned=shape.tuned, donate_argnums=(0,))(-1) == 1
+    assert compile_program(abs, donate_argnums=(0,))(-1) == 1
     assert given == [{"compiler_options": expected, "donate_argnums": (0,)}]
 
 

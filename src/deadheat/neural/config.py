@@ -80,7 +80,6 @@ class Shape:
     varied: bool = False  # whether networks have variants: `units` are then the most, and a random field is there
 
     network: ClassVar[str] = "deadheat.neural.tagger"  # the module that implements it
-    tuned: ClassVar[bool] = True  # whether the compiler may autotune it (docs/design/networks.md)
 
     def __post_init__(self) -> None:
         check_choices({name: getattr(self, name) for name in self.__dataclass_fields__})
@@ -134,7 +133,6 @@ class AttentionShape(Shape):
     beam: int = 5
 
     network: ClassVar[str] = "deadheat.neural.attention"
-    tuned: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         Shape.__post_init__(self)
@@ -148,8 +146,6 @@ class BracketShape(Shape):
 
     relations: int = 1  # the number of relations, and of labels of each plane; the text decides
     planes: tuple[int, int] = (1, 1)
-
-    tuned: ClassVar[bool] = False
 
     @property
     def kinds(self) -> tuple[slice, slice, slice]:
@@ -165,7 +161,6 @@ class TransitionShape(Shape):
     hidden: int = 100  # units of each of the two
 
     network: ClassVar[str] = "deadheat.neural.transitions"
-    tuned: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         Shape.__post_init__(self)

@@ -91,10 +91,10 @@ def on_accelerator() -> bool:
     return jax.default_backend() != "cpu"
 
 
-def compile_program(function: Callable[..., Any], *, tuned: bool, **options: Any) -> Any:
-    """`jax.jit`; on a GPU, without autotuning unless `tuned`."""
+def compile_program(function: Callable[..., Any], **options: Any) -> Any:
+    """`jax.jit`; on a GPU, without autotuning, which takes longer than it saves (docs/design/networks.md)."""
     settings = None
-    if not tuned and jax.default_backend() == "gpu":
+    if jax.default_backend() == "gpu":
         settings = {name: value for name, value in NO_AUTOTUNING.items() if is_supported(name, value)}
     return jax.jit(function, compiler_options=settings, **options)
 

@@ -99,7 +99,7 @@ class Programs:
     def __init__(self, shape: Shape, size: int) -> None:
         self.shape, self.size = shape, size
         self.network: Any = importlib.import_module(shape.network)
-        program = functools.partial(compile_program, tuned=shape.tuned)
+        program = compile_program
         self.step = program(self.over_stack(self._step), static_argnames=("words",), donate_argnums=(0, 1))
         self.gradient = program(self.over_stack(self._gradient), static_argnames=("words",))
         self.update = program(self.over_stack(self._update, shared=0), donate_argnums=(0, 1))
