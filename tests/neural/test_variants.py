@@ -24,6 +24,7 @@ from deadheat.neural.config import (  # noqa: E402
     TrainSchedule,
     merge_shapes,
 )
+from deadheat.neural.devices import parameter_count  # noqa: E402
 from deadheat.neural.lstm import init_lstm, init_varied  # noqa: E402
 from deadheat.neural.programs import optimizer  # noqa: E402
 from deadheat.neural.updates import init_moments, update_weights  # noqa: E402
@@ -81,6 +82,12 @@ def test_shapes_merge_into_one_that_has_room_for_all() -> None:
     assert {shape.family for shape in SHAPES} == {SHAPE.family}
     assert replace(SHAPE, units=(129,)).family == replace(SHAPE, units=(129,))
     assert replace(SHAPE, batch=16).family != SHAPE.family
+
+
+def test_the_memory_of_a_stack_is_that_of_its_padding() -> None:
+    padded = replace(SHAPE, units=(32, 32, 32), classifier="crf")
+    variant = len(jax.tree.leaves(padded.variant(3)))
+    assert parameter_count(merge_shapes(SHAPES), 70, 9, 5) == parameter_count(padded, 70, 9, 5) + variant
 
 
 def trained(jobs: list[TrainJob], monkeypatch: pytest.MonkeyPatch, *, mixed: bool) -> dict[int, Any]:
