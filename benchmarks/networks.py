@@ -1,10 +1,11 @@
 """Networks per hour: stacks of the BiLSTM-CNN-CRF tagger against the same network in PyTorch, one after the other.
 
-    python -m benchmarks.networks --data FOLDER [--sizes 1,256] [--epochs 2] [--torch-epochs 1]
+    python -m benchmarks.networks --data FOLDER [--sizes 1,256] [--random 256] [--epochs 2] [--torch-epochs 1]
 
 FOLDER holds CoNLL-2000's train.txt and test.txt. Both train on the same batches: 32 sentences, the same lengths.
 PyTorch has cuDNN's LSTM, an ordinary batched random field (a loop over words) and the same dropout but for that of
-recurrent units, which cuDNN's LSTM does not know. Loading and compiling are not counted.
+recurrent units, which cuDNN's LSTM does not know. Loading and compiling are not counted. --random adds stacks of
+different networks, drawn as Reimers & Gurevych (2017, section 4.2) draw them, but for the batch and characters.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ import numpy as np
 
 from deadheat.corpus import read
 from deadheat.neural import batches
-from deadheat.neural.config import RATES, HyperParams, Shape, TrainSchedule
+from deadheat.neural.config import CHOICES, RATES, HyperParams, Shape, TrainSchedule, Variant, merge_shapes
 from deadheat.neural.devices import on_accelerator, parameter_count
 from deadheat.neural.lstm import DIRECTIONS
 from deadheat.neural.programs import DeviceData
@@ -39,6 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--sizes", default="1,256")
+    parser.add_argument("--random", default="", help="sizes of stacks of different networks")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--torch-epochs", type=int, default=1)
     parser.add_argument("--out", type=Path)
@@ -68,10 +70,14 @@ def main() -> None:
     for size in map(int, filter(None, given.sizes.split(","))):
         rows.append(ours(encoding, shape, train, tune, size, given.epochs))
         print(rows[-1], flush=True)
+    for size in map(int, filter(None, given.random.split(","))):
+        shapes, hypers = random_networks(size)
+        rows.append(ours(encoding, merge_shapes(shapes), train, tune, size, given.epochs, (shapes, hypers)))
+        print(rows[-1], flush=True)
     if given.torch_epochs:
         from benchmarks.networks_torch import train_tagger
 
-        rows += torchs(partial(train_tagger, encoding, shape, groups), given.torch_epochs)
+        rows += torchs(partial(train_tagger, encoding, shape, groups), given.torch_epochs, graphs=on_accelerator())
     table(rows, tokens, steps, work)
     if given.out:
         given.out.write_text(json.dumps(rows, indent=1))
@@ -92,9 +98,25 @@ def layers_operations(shape: Shape) -> int:
     return found
 
 
+def random_networks(count: int, seed: int = 0) -> tuple[list[Shape], list[HyperParams]]:
+    """Networks of one family: units, layers, dropout, optimizers, thresholds and classifiers are drawn."""
+    rng = np.random.default_rng(seed)
+    shapes, hypers = [], []
+    for _ in range(count):
+        units = tuple(int(number) for number in rng.integers(25, 126, size=rng.integers(1, 4)))
+        kind = str(rng.choice(["sgd", "adagrad", "adadelta", "rmsprop", "adam", "nadam"]))
+        dropout, dropped = str(rng.choice(CHOICES["dropout"])), str(rng.choice(CHOICES["dropped"]))
+        classifier = str(rng.choice(CHOICES["classifier"]))
+        shapes.append(Shape(units=units, optimizer=kind, dropout=dropout, dropped=dropped, classifier=classifier))
+        clip, norm = (float(rng.choice([1, 3, 5, 10, np.inf])) for _ in range(2))
+        hypers.append(HyperParams(RATES[kind], float(rng.choice([0.05, 0.1, 0.25, 0.5])), clip, norm))
+    return shapes, hypers
+
+
 def ours(
-    encoding: Encoding, shape: Shape, train: np.ndarray, tune: np.ndarray, size: int, epochs: int
-) -> dict[str, Any]:
+    encoding: Encoding, shape: Shape, train: np.ndarray, tune: np.ndarray, size: int, epochs: int,
+    drawn: tuple[list[Shape], list[HyperParams]] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Train a stack, and time its epochs once everything is compiled."""
     data = DeviceData.of(shape, encoding, encoding.knowledge([train]))
     gold = np.asarray(encoding.arrays["labels"])[
@@ -106,18 +128,24 @@ def ours(
         return f1_of(gold, labels, encoding.labels, offsets)
 
     stack = Stack(data, Splits([train], [tune]), judge, size=size)
-    found = timed(stack, HyperParams(RATES[shape.optimizer]), epochs)
+    networks: list[tuple[HyperParams, Variant | None]] = [(HyperParams(RATES[shape.optimizer]), None)] * size
+    if drawn is not None:
+        networks = [(hyper, each.variant(len(shape.units))) for each, hyper in zip(*drawn, strict=True)]
+    found = timed(stack, networks, epochs)
     scores = [slot.curve[-1] for slot in stack.slots if slot is not None]
+    if drawn is not None:
+        found["what"] = f"{size} different"
     return {**found, "f1": float(np.mean(scores)), "f1_sd": float(np.std(scores))}
 
 
-def timed(stack: Stack, hyper: HyperParams, epochs: int) -> dict[str, Any]:
+def timed(stack: Stack, networks: Sequence[tuple[HyperParams, Variant | None]], epochs: int) -> dict[str, Any]:
     """Seconds of epochs of a full stack, once everything is compiled and the first epoch is over."""
     import jax
 
     course = TrainSchedule(epochs + 1, epochs + 1)
     began = time.perf_counter()
-    stack._start_jobs([(at, StackJob(hyper, at, 0, course)) for at in range(stack.size)][::-1])
+    jobs = [(at, StackJob(hyper, at, 0, course, variant)) for at, (hyper, variant) in enumerate(networks)]
+    stack._start_jobs(jobs[::-1])
     if on_accelerator():  # elsewhere programs are made when they are first used
         stack.compile()
     jax.block_until_ready(stack.weights)  # type: ignore[no-untyped-call]
@@ -133,14 +161,16 @@ def timed(stack: Stack, hyper: HyperParams, epochs: int) -> dict[str, Any]:
             "compiled": compiled, "first": spent[0]}  # fmt: skip
 
 
-def torchs(training: Callable[..., Training], epochs: int) -> list[dict[str, Any]]:
-    """The same of a network in PyTorch, packed and not."""
+def torchs(training: Callable[..., Training], epochs: int, *, graphs: bool = False) -> list[dict[str, Any]]:
+    """The same of a network in PyTorch, packed, not packed, and with CUDA graphs if asked for."""
     from benchmarks.networks_torch import timed
 
+    kinds = [("PyTorch", {"packed": True}), ("PyTorch, no packing", {"packed": False})]
+    if graphs:
+        kinds.append(("PyTorch, CUDA graphs", {"packed": False, "graphs": True}))
     rows = []
-    for packed in (True, False):
-        seconds = timed(training(packed=packed), epochs)
-        what = "PyTorch" if packed else "PyTorch, no packing"
+    for what, options in kinds:
+        seconds = timed(training(**options), epochs)
         rows.append({"what": what, "networks": 1, "seconds": seconds, "epochs": epochs})
         print(rows[-1], flush=True)
     return rows

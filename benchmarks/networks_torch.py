@@ -94,6 +94,8 @@ class Tagger(nn.Module):
 class Training:
     """One network, and the batches of an epoch where it trains."""
 
+    warm: int | None = 10
+
     def __init__(
         self,
         model: nn.Module,
@@ -123,7 +125,51 @@ class Training:
         return loss.detach()
 
 
-def train_tagger(encoding: Encoding, shape: Shape, groups: dict[int, Indices], *, packed: bool) -> Training:
+class GraphTraining(Training):
+    """Whole updates as CUDA graphs, one for each size of a batch: nothing is launched operation by operation."""
+
+    warm = None  # steps before the clock starts: an epoch, in which graphs are captured
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.graphs: dict[Any, Any] = {}
+
+    def step(self, batch: list[Tensor]) -> Tensor:
+        """One update; its loss."""
+        sizes = tuple(part.shape for part in batch)
+        if sizes not in self.graphs:
+            self.graphs[sizes] = self.capture([part.clone() for part in batch])
+        graph, inputs, loss = self.graphs[sizes]
+        for part, given in zip(inputs, batch, strict=True):
+            part.copy_(given)
+        graph.replay()
+        return loss.clone()
+
+    def capture(self, inputs: list[Tensor]) -> tuple[Any, list[Tensor], Tensor]:
+        """The graph of an update, its inputs and its loss; as PyTorch asks, the update runs before it is captured."""
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                self.update(inputs)
+        torch.cuda.current_stream().wait_stream(stream)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            loss = self.update(inputs)
+        return graph, inputs, loss
+
+    def update(self, inputs: list[Tensor]) -> Tensor:
+        self.optimizer.zero_grad(set_to_none=False)
+        loss: Tensor = self.model(*inputs)
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self.model.parameters(), self.norm)
+        self.optimizer.step()
+        return loss.detach()
+
+
+def train_tagger(
+    encoding: Encoding, shape: Shape, groups: dict[int, Indices], *, packed: bool, graphs: bool = False
+) -> Training:
     """A tagger, ready to train on the batches of one epoch."""
     model = Tagger(shape, encoding, packed=packed)
     arrays = {name: np.asarray(each) for name, each in encoding.arrays.items()}
@@ -131,6 +177,8 @@ def train_tagger(encoding: Encoding, shape: Shape, groups: dict[int, Indices], *
     for places, lengths in batches_of(arrays, groups, shape.batch):
         codes = [whole(arrays[name][places]) for name in ("words", "cases")]
         steps.append([*codes, spelled_at(arrays, places), whole(lengths), whole(arrays["labels"][places])])
+    if graphs:
+        return GraphTraining(model, lambda weights: torch.optim.NAdam(weights, lr=RATE, capturable=True), NORM, steps)
     return Training(model, lambda weights: torch.optim.NAdam(weights, lr=RATE), NORM, steps)
 
 
@@ -157,7 +205,7 @@ def whole(values: NDArray[Any]) -> NDArray[np.int64]:
 
 def timed(training: Training, epochs: int) -> float:
     """Seconds of so many epochs of one network, after a few steps to warm up."""
-    training.epoch(10)  # waits for the device, as it gives a number
+    training.epoch(training.warm)  # waits for the device, as it gives a number
     began = time.perf_counter()
     for _ in range(epochs):
         training.epoch()

@@ -152,7 +152,7 @@ def part(data: Path, name: str) -> Corpus:
 def ours(task: Task, size: int, epochs: int) -> dict[str, Any]:
     """Train a stack, and time its epochs once everything is compiled; then what one look at dev takes."""
     stack = task.stack(size)
-    found = timed(stack, task.config.hyper, epochs)
+    found = timed(stack, [(task.config.hyper, None)] * size, epochs)
     slots = [slot for slot in stack.slots if slot is not None]
     found["loss"] = float(np.mean([slot.losses[-1] for slot in slots]))
     if task.dev is None:

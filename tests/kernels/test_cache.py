@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deadheat.kernels import cache
-from deadheat.kernels.cache import create_folder, distrust, read_cached, write_cached
+from deadheat.kernels.cache import create_folder, distrust, read_cached, trim_folder, write_cached
 
 ANOTHER_USER = 54_321
 
@@ -94,3 +94,28 @@ def test_the_cache_is_private_whatever_the_umask(tmp_path: Path, monkeypatch: py
     assert modes == {"networks": 0o700, "cache": 0o700, "kernels": 0o700, "code.o": 0o600}
     assert read_cached("kernels", "code.o") == b"machine code"
     assert distrust("kernels") == distrust("networks") == ""
+
+
+def test_a_folder_above_its_limit_loses_what_was_used_longest_ago(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    files = [tmp_path / "old", tmp_path / "inner" / "older", tmp_path / "read", tmp_path / "new"]
+    for path, (used, written) in zip(files, [(200, 200), (100, 100), (300, 50), (250, 400)], strict=True):
+        path.write_bytes(b"x" * 10)
+        os.utime(path, (used, written))
+    assert trim_folder(tmp_path, 40) == 40
+    assert all(path.exists() for path in files)
+    assert trim_folder(tmp_path, 25) == 20
+    assert [path.name for path in files if path.exists()] == ["read", "new"]
+    assert trim_folder(tmp_path, 0) == 0
+    assert trim_folder(tmp_path / "missing", 0) == 0
+
+
+def test_trimming_deletes_links_and_not_what_they_lead_to(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_bytes(b"x" * 10)
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    (folder / "link").symlink_to(target)
+    trim_folder(folder, 0)
+    assert target.exists()
+    assert not any(folder.iterdir())

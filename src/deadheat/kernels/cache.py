@@ -83,6 +83,29 @@ def write_cached(folder: str, name: str, content: bytes) -> None:
             os.unlink(scratch, dir_fd=directory)
 
 
+def trim_folder(folder: Path, limit: int) -> int:
+    """Delete the files that were used longest ago until a folder takes at most `limit` bytes; returns what it takes.
+
+    Another process may use the folder meanwhile: a program that is deleted before it is read is compiled again. Time of
+    use is that of the last read where the file system keeps it, else that of writing.
+    """
+    files: list[tuple[float, int, str]] = []
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(parent, name)
+            with suppress(OSError):
+                status = os.stat(path, follow_symlinks=False)
+                files.append((max(status.st_atime, status.st_mtime), status.st_size, path))
+    total = sum(size for _, size, _ in files)
+    for _, size, path in sorted(files):
+        if total <= limit:
+            break
+        with suppress(OSError):
+            os.unlink(path)
+            total -= size
+    return total
+
+
 @contextmanager
 def _trusted_folder(name: str) -> Iterator[int]:
     """Open a folder of the cache; raises if it, or the cache itself, is not trusted."""

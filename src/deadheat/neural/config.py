@@ -26,6 +26,7 @@ RATES = {
     "sgd": 0.1, "adagrad": 0.01, "adadelta": 1.0, "rmsprop": 0.001, "adam": 0.001, "nadam": 0.002, "adam-short": 0.002,
 }  # fmt: skip
 OPTIMIZERS = tuple(RATES)
+LEAST_UNITS, MOST_UNITS = 16, 128  # what kernels pad units to; the weights of more do not fit into a multiprocessor
 CASES = 8  # kinds of casing, see `deadheat.neural.text.casing`
 AS_IS = "as-is"
 CHOICES = {
@@ -44,6 +45,17 @@ def check_choices(settings: Mapping[str, Any]) -> None:
     for name, allowed in CHOICES.items():
         if settings.get(name, allowed[0]) not in allowed:
             raise NameUnknown(name, settings[name], allowed)
+
+
+class Variant(NamedTuple):
+    """What a network has where those of a stack differ in their shapes; numbers, so that one program serves all."""
+
+    units: tuple[Any, ...]  # of each layer of the stack; 0 for layers that the network does not have
+    optimizer: Any  # an index of OPTIMIZERS
+    crf: Any  # 1 for a random field, 0 for a softmax
+    naive: Any  # 1 for a new dropout mask per word, 0 for one per sentence
+    outputs: Any  # 1 if outputs of layers are dropped
+    recurrent: Any  # 1 if recurrent units are dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +77,9 @@ class Shape:
     fixed_words: bool = False  # whether word vectors stay as they are
     tag_size: int = 0  # of tag vectors; 0: no tags
     omits: bool = False  # whether whole vectors of words, characters and tags are dropped in training
+    varied: bool = False  # whether networks have variants: `units` are then the most, and a random field is there
 
     network: ClassVar[str] = "deadheat.neural.tagger"  # the module that implements it
-    tuned: ClassVar[bool] = True  # whether the compiler may autotune it (docs/design/networks.md)
 
     def __post_init__(self) -> None:
         check_choices({name: getattr(self, name) for name in self.__dataclass_fields__})
@@ -75,10 +87,39 @@ class Shape:
             raise InputError(f"units {self.units}; expected one to three layers of at least one unit")
 
     @property
+    def family(self) -> Shape:
+        """What must be equal for taggers to train together where the device has kernels that pad units."""
+        if type(self) is not Shape or max(self.units) > MOST_UNITS:
+            return self
+        return replace(
+            self, units=(1,), classifier="crf", optimizer="nadam", dropout="variational", dropped="both", varied=True
+        )
+
+    def variant(self, layers: int) -> Variant:
+        """The network in a stack whose networks have at most so many layers."""
+        dropped = self.dropped if self.dropout != "none" else ""
+        return Variant(
+            units=tuple(map(float, (*self.units, *[0] * (layers - len(self.units))))),
+            optimizer=float(OPTIMIZERS.index(self.optimizer)),
+            crf=float(self.classifier == "crf"),
+            naive=float(self.dropout == "naive"),
+            outputs=float(dropped in ("outputs", "both")),
+            recurrent=float(dropped in ("recurrent", "both")),
+        )
+
+    @property
     def inputs(self) -> int:
         """The size of a word's vector at the first layer."""
         characters = {"none": 0, "cnn": self.filters, "lstm": 2 * self.filters}[self.characters]
         return self.word_size + self.case_size + characters + self.tag_size
+
+
+def merge_shapes(shapes: Sequence[Shape]) -> Shape:
+    """The shape of a stack of different networks of one family."""
+    layers, units = max(len(shape.units) for shape in shapes), max(max(shape.units) for shape in shapes)
+    padded = max(LEAST_UNITS, 1 << (units - 1).bit_length())
+    naive = any(shape.dropout == "naive" and shape.dropped != "outputs" for shape in shapes)
+    return replace(shapes[0].family, units=(padded,) * layers, dropout="naive" if naive else "variational")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +133,6 @@ class AttentionShape(Shape):
     beam: int = 5
 
     network: ClassVar[str] = "deadheat.neural.attention"
-    tuned: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         Shape.__post_init__(self)
@@ -106,8 +146,6 @@ class BracketShape(Shape):
 
     relations: int = 1  # the number of relations, and of labels of each plane; the text decides
     planes: tuple[int, int] = (1, 1)
-
-    tuned: ClassVar[bool] = False
 
     @property
     def kinds(self) -> tuple[slice, slice, slice]:
@@ -123,7 +161,6 @@ class TransitionShape(Shape):
     hidden: int = 100  # units of each of the two
 
     network: ClassVar[str] = "deadheat.neural.transitions"
-    tuned: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         Shape.__post_init__(self)
@@ -190,6 +227,11 @@ class NetworkConfig:
     def group(self) -> Hashable:
         """What must be equal for networks to train together: all but hyperparameters and schedule."""
         return replace(self, hyper=HyperParams(0.0), schedule=TrainSchedule())
+
+    @property
+    def family(self) -> Hashable:
+        """What must be equal for networks to train together where one program serves many shapes."""
+        return replace(self, hyper=HyperParams(0.0), schedule=TrainSchedule(), shape=self.shape.family)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.kernels.cache import create_folder
+from deadheat.kernels.cache import create_folder, trim_folder
 from deadheat.neural.batches import PREDICTION_BATCH, padded_length
 from deadheat.neural.config import AttentionShape, Shape, TransitionShape
 from deadheat.neural.text import LONGEST_WORD, Text
@@ -33,6 +33,7 @@ OPTIMIZER_COPIES = {"sgd": 0, "adagrad": 1, "adadelta": 2, "rmsprop": 1, "adam":
 OTHER_COPIES = 4  # the weights, their gradient, the best weights so far, and a temporary copy
 MEMORY_SHARE = 0.75  # of the device's memory; the rest is for programs and intermediate results
 FLOAT_BYTES = 4
+PROGRAMS_ON_DISK = 1 << 30  # bytes of compiled programs that stay in the cache folder
 TRANSITION_WORDS = 12  # words that a state of a transition-based parser looks at
 
 
@@ -75,15 +76,25 @@ def configure_jax() -> None:
         config.update("jax_persistent_cache_min_entry_size_bytes", 0)
 
 
+def trim_programs() -> None:
+    """Keep the compiled programs on disk within their limit, by deleting those that were used longest ago.
+
+    A cache folder that jax was given by somebody else is left alone.
+    """
+    folder = create_folder("networks")
+    if folder is not None and jax.config.jax_compilation_cache_dir == str(folder):  # type: ignore[attr-defined]
+        trim_folder(folder, PROGRAMS_ON_DISK)
+
+
 def on_accelerator() -> bool:
     """Whether jax runs on a GPU or TPU, where stacks pay off."""
     return jax.default_backend() != "cpu"
 
 
-def compile_program(function: Callable[..., Any], *, tuned: bool, **options: Any) -> Any:
-    """`jax.jit`; on a GPU, without autotuning unless `tuned`."""
+def compile_program(function: Callable[..., Any], **options: Any) -> Any:
+    """`jax.jit`; on a GPU, without autotuning, which takes longer than it saves (docs/design/networks.md)."""
     settings = None
-    if not tuned and jax.default_backend() == "gpu":
+    if jax.default_backend() == "gpu":
         settings = {name: value for name, value in NO_AUTOTUNING.items() if is_supported(name, value)}
     return jax.jit(function, compiler_options=settings, **options)
 

@@ -12,10 +12,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from deadheat.neural import rng
-from deadheat.neural.config import CASES, HyperParams, Shape
+from deadheat.neural import fused_characters, rng
+from deadheat.neural.config import CASES, HyperParams, Shape, Variant
 from deadheat.neural.devices import on_accelerator
-from deadheat.neural.lstm import DIRECTIONS, bilstm, init_lstm
+from deadheat.neural.lstm import DIRECTIONS, bilstm, init_lstm, init_varied
 from deadheat.neural.rng import Key, random_rows
 from deadheat.neural.text import UNKNOWN, Text
 
@@ -59,10 +59,13 @@ def make_batch(text: Text, split: Array, sentences: Array, words: int) -> Batch:
     return Batch(text, split, words_at, forms, cases, labels, lengths, inside, extra)
 
 
-def init_encoder(key: Key, shape: Shape, hashes: StringHashes, vectors: Array | None = None) -> tuple[Weights, int]:
+def init_encoder(
+    key: Key, shape: Shape, hashes: StringHashes, vectors: Array | None = None, variant: Variant | None = None
+) -> tuple[Weights, int]:
     """Initial weights of all layers, and the size of their output.
 
-    Words without a row in `vectors` (V, size), which is NaN, are drawn like all others.
+    A variant of the network is kept among the weights, where nothing changes it. Words without a row in `vectors`
+    (V, size), which is NaN, are drawn like all others.
     """
     keys = [rng.make_key(key, number) for number in range(4)]
     words = random_rows(keys[0], hashes.words, shape.word_size)
@@ -78,10 +81,39 @@ def init_encoder(key: Key, shape: Shape, hashes: StringHashes, vectors: Array | 
         # Of variance 1: parsers learn several times faster than from vectors as short as those of words.
         weights["tags"] = shape.tag_size**0.5 * random_rows(rng.make_key(key, 5), hashes.tags, shape.tag_size)
     inputs = shape.inputs
+    if shape.varied:
+        weights |= _init_varied(keys[3], shape, variant or shape.variant(len(shape.units)))
+        return weights, DIRECTIONS * shape.units[-1]
     for layer, units in enumerate(shape.units):
         weights[f"layer{layer}"] = init_lstm(rng.make_key(keys[3], layer), inputs, units)
         inputs = DIRECTIONS * units
     return weights, inputs
+
+
+def _init_varied(key: Key, shape: Shape, variant: Variant) -> Weights:
+    """The layers of a variant, padded to the units and layers of its stack, and the variant itself."""
+    variant = jax.tree.map(lambda number: jnp.asarray(number, jnp.float32), variant)
+    weights: Weights = {"variant": variant}
+    positions, inputs = jnp.arange(shape.inputs), jnp.asarray(shape.inputs)
+    for layer, (padded, units) in enumerate(zip(shape.units, variant.units, strict=True)):
+        weights[f"layer{layer}"] = init_varied(rng.make_key(key, layer), positions, inputs, units.astype(int), padded)
+        positions, inputs = unit_positions(units, padded), DIRECTIONS * units.astype(int)
+    return weights
+
+
+def unit_positions(units: Array, padded: int) -> Array:
+    """Where the states of both directions would be without padding; that of padding is the number of states."""
+    unit, units = jnp.arange(padded), units.astype(int)
+    positions = jnp.arange(DIRECTIONS)[:, None] * units + unit
+    return jnp.where(unit < units, positions, DIRECTIONS * units).reshape(-1)
+
+
+def last_units(variant: Variant) -> Array:
+    """The units of a network's last layer."""
+    last: Array = variant.units[0]
+    for units in variant.units[1:]:
+        last = jnp.where(units > 0, units, last)
+    return last
 
 
 def _init_characters(key: Key, shape: Shape, hashes: Array) -> Weights:
@@ -139,6 +171,10 @@ def _by_filters(weights: Weights, shape: Shape, codes: Array, present: Array) ->
     """
     responses = jnp.einsum("ce,wef->wcf", weights["table"], weights["filters"])
     reach, length = shape.width // 2, codes.shape[-1]
+    if on_accelerator() and fused_characters.is_supported(shape.filters, shape.width):
+        letters = jnp.where(present, codes, NO_CHARACTER).reshape(-1, length)
+        best = fused_characters.best_responses(responses, letters).reshape(*codes.shape[:-1], -1)
+        return jnp.where(present.any(axis=2)[..., None], best + weights["bias"], 0.0)
     pad = ((0, 0), (0, 0), (reach, reach))
     padded = jnp.pad(jnp.where(present, codes, NO_CHARACTER), pad, constant_values=NO_CHARACTER)
     windows = (take_rows(responses[at], padded[:, :, at : at + length]) for at in range(shape.width))
@@ -179,6 +215,8 @@ take_rows_by_product.defvjp(lambda table, codes: (_take_rows(table, codes), (tab
 
 def run_layers(weights: Weights, shape: Shape, x: Array, lengths: Array, hyper: HyperParams, key: Key | None) -> Array:
     """The BiLSTM layers' states (B, T, 2U) for vectors (B, T, inputs); with a key, units are dropped."""
+    if shape.varied:
+        return _run_varied(weights, shape, x, lengths, hyper, key)
     sentences, words, _ = x.shape
     states = drop_outputs(x, shape, hyper, key, 1)
     for layer, units in enumerate(shape.units):
@@ -186,6 +224,46 @@ def run_layers(weights: Weights, shape: Shape, x: Array, lengths: Array, hyper: 
         states = bilstm(weights[f"layer{layer}"], states, lengths, mask)
         states = drop_outputs(states, shape, hyper, key, 3 + 2 * layer)
     return states
+
+
+def _run_varied(weights: Weights, shape: Shape, x: Array, lengths: Array, hyper: HyperParams, key: Key | None) -> Array:
+    """The states of a network that has a variant; layers that it does not have pass their input on."""
+    variant: Variant = jax.lax.stop_gradient(weights["variant"])
+    states = _drop_varied(x, variant, jnp.arange(shape.inputs), shape.inputs, hyper, key, 1)
+    for layer, (padded, units) in enumerate(zip(shape.units, variant.units, strict=True)):
+        mask = _varied_mask(shape, variant, units, (len(x), x.shape[1], padded), hyper, key, 2 + 2 * layer)
+        above = bilstm(weights[f"layer{layer}"], states, lengths, mask)
+        size = DIRECTIONS * units.astype(int)
+        above = _drop_varied(above, variant, unit_positions(units, padded), size, hyper, key, 3 + 2 * layer)
+        states = above if not layer else jnp.where(units > 0, above, states)
+    return states
+
+
+def _drop_varied(
+    x: Array, variant: Variant, positions: Array, size: Array | int, hyper: HyperParams, key: Key | None, position: int
+) -> Array:
+    """Dropout of outputs whose features have these positions among so many."""
+    if key is None:
+        return x
+    sentences, words, _ = x.shape
+    naive = variant.naive.astype(int)
+    row = jnp.arange(sentences)[:, None] * jnp.where(naive, words, 1) + jnp.arange(words) * naive
+    at = row[:, :, None] * size + positions
+    return x * rng.dropout_mask_at(rng.make_key(key, position), hyper.drop * variant.outputs, at)
+
+
+def _varied_mask(
+    shape: Shape, variant: Variant, units: Array, sizes: tuple[int, int, int], hyper: HyperParams, key: Key | None,
+    position: int,
+) -> Array | None:  # fmt: skip
+    """The dropout mask of recurrent units."""
+    if key is None:
+        return None
+    sentences, words, padded = sizes
+    steps = jnp.arange(words if shape.dropout == "naive" else 1) * variant.naive.astype(int)
+    row = (steps[:, None, None] * DIRECTIONS + jnp.arange(DIRECTIONS)[:, None]) * sentences + jnp.arange(sentences)
+    at = row[..., None] * units.astype(int) + jnp.arange(padded)
+    return rng.dropout_mask_at(rng.make_key(key, position), hyper.drop * variant.recurrent, at)
 
 
 def run_layers_with_root(weights: Weights, shape: Shape, batch: Batch, hyper: HyperParams, key: Key | None) -> Array:

@@ -6,7 +6,8 @@ over all steps gives the gradient at the end.
 
 Shapes: B sentences, T words, D inputs, U units, two directions; `4 * U` are the input, forget, cell and output gates.
 
-There are two versions. `bilstm_joint` runs both directions in one scan, for accelerators, where a step costs the same
+There are three versions. `bilstm_fused` has a kernel of its own for the words of a sentence, for NVIDIA GPUs.
+`bilstm_joint` runs both directions in one scan, for other accelerators and for many units, where a step costs the same
 whatever it computes. `bilstm_separate` runs them one by one, with plain products and no copies, for a CPU.
 """
 
@@ -19,11 +20,11 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from deadheat.neural import rng
+from deadheat.neural import fused, rng
 from deadheat.neural.devices import on_accelerator
 from deadheat.neural.rng import Key
 
-DIRECTIONS, GATES = 2, 4
+DIRECTIONS, GATES = fused.DIRECTIONS, fused.GATES
 FORWARD, BACKWARD = 1, -1
 CLOSED = -1e9  # input of a gate where there is no word: it stays closed, and nothing is learned from it
 
@@ -46,6 +47,28 @@ def init_lstm(key: Key, inputs: int, units: int) -> LSTMWeights:
     return LSTMWeights(weights, recurrent, bias)
 
 
+def init_varied(key: Key, positions: Array, inputs: Array | int, units: Array, padded: int) -> LSTMWeights:
+    """The weights that `init_lstm` draws for so many inputs and units, which may be traced, among zeros.
+
+    `positions` (D,) say which input a row is for; those from `inputs` on are padding.
+    """
+    bound = (6.0 / (inputs + units)) ** 0.5
+    whole, unit, gate = units.astype(jnp.uint32), jnp.arange(padded), jnp.arange(GATES)[:, None]
+    direction = jnp.arange(DIRECTIONS)[:, None, None, None]
+    row = direction * inputs + positions[:, None, None]
+    drawn = bound * (2.0 * rng.uniform_at(rng.make_key(key, 0), (row * GATES + gate) * whole + unit) - 1.0)
+    real = unit < units
+    weights = jnp.where((positions < inputs)[:, None, None] & real, drawn, 0.0)
+    square = (((direction * GATES + gate[:, :, None]) * whole) + unit[:, None]) * whole + unit
+    inside = real[:, None] & real
+    # Padding is an identity beside the network's own matrix, so that both are factored by themselves.
+    numbers = jnp.where(inside, rng.normal_at(rng.make_key(key, 1), square), jnp.eye(padded))
+    factors = jnp.where(inside, jnp.linalg.qr(numbers)[0], 0.0)
+    recurrent = jnp.moveaxis(factors, 1, 2).reshape(DIRECTIONS, padded, GATES * padded)
+    bias = jnp.zeros((DIRECTIONS, GATES, padded)).at[:, 1].set(jnp.where(real, 1.0, 0.0))
+    return LSTMWeights(weights.reshape(DIRECTIONS, len(positions), -1), recurrent, bias.reshape(DIRECTIONS, -1))
+
+
 def bilstm(weights: LSTMWeights, x: Array, lengths: Array, mask: Array | None = None) -> Array:
     """Outputs (B, T, 2U) of both directions for inputs (B, T, D); they are arbitrary after a sentence's end.
 
@@ -53,7 +76,15 @@ def bilstm(weights: LSTMWeights, x: Array, lengths: Array, mask: Array | None = 
     """
     if mask is None:
         mask = jnp.ones((1, DIRECTIONS, x.shape[0], weights.recurrent.shape[1]), x.dtype)
-    return (bilstm_joint if on_accelerator() else bilstm_separate)(weights, x, lengths, mask)
+    if not on_accelerator():
+        return bilstm_separate(weights, x, lengths, mask)
+    units = weights.recurrent.shape[1]
+    return (bilstm_fused if fused.is_supported(units) else bilstm_joint)(weights, x, lengths, mask)
+
+
+def bilstm_fused(weights: LSTMWeights, x: Array, lengths: Array, mask: Array) -> Array:
+    """Both directions in one kernel."""
+    return fused.layer(*weights, x, lengths, _by_word(mask, lengths, x.shape[1]))
 
 
 def bilstm_joint(weights: LSTMWeights, x: Array, lengths: Array, mask: Array) -> Array:
@@ -72,15 +103,21 @@ def bilstm_separate(weights: LSTMWeights, x: Array, lengths: Array, mask: Array)
     words = x.shape[1]
     by_word = jnp.moveaxis(x, 1, 0)
     present = (jnp.arange(words)[:, None] < lengths)[:, :, None]
-    if len(mask) > 1:  # steps of the second direction count from the end of each sentence
-        back = reversed_positions(lengths, words).T[:, :, None]
-        mask = jnp.stack([mask[:, 0], jnp.take_along_axis(mask[:, 1], back, axis=0)], axis=1)
+    mask = _by_word(mask, lengths, words)
     states = []
     for at, direction in enumerate((FORWARD, BACKWARD)):
         gates = matmul(by_word, weights.inputs[at])
         recurrent, bias = weights.recurrent[at], weights.bias[at]
         states.append(lstm_direction(gates, recurrent, bias, mask[:, at], present, direction))
     return jnp.moveaxis(jnp.concatenate(states, axis=-1), 0, 1)
+
+
+def _by_word(mask: Array, lengths: Array, words: int) -> Array:
+    """A mask whose steps are words: those of the second direction count from the end of each sentence."""
+    if len(mask) == 1:
+        return mask
+    back = reversed_positions(lengths, words).T[:, :, None]
+    return jnp.stack([mask[:, 0], jnp.take_along_axis(mask[:, 1], back, axis=0)], axis=1)
 
 
 @jax.custom_vjp

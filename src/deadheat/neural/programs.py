@@ -16,15 +16,15 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from jax import Array
-from jax.flatten_util import ravel_pytree
 from numpy.typing import NDArray
 
 from deadheat.neural import rng
 from deadheat.neural import text as texts
-from deadheat.neural.config import HyperParams, Shape
+from deadheat.neural.config import HyperParams, Shape, Variant
 from deadheat.neural.devices import compile_program, memory_map_usage, on_accelerator
 from deadheat.neural.encoder import StringHashes, Weights, make_batch
 from deadheat.neural.text import ACCELERATOR_PADDING, Arrays, Encoding, PaddingSizes, Text
+from deadheat.neural.updates import init_moments, update_weights
 
 MAP_LIMIT = 0.5  # share of the memory maps of a process above which programs are freed
 RngState = tuple[Array, Array]  # the seed and the number of updates so far
@@ -99,7 +99,7 @@ class Programs:
     def __init__(self, shape: Shape, size: int) -> None:
         self.shape, self.size = shape, size
         self.network: Any = importlib.import_module(shape.network)
-        program = functools.partial(compile_program, tuned=shape.tuned)
+        program = compile_program
         self.step = program(self.over_stack(self._step), static_argnames=("words",), donate_argnums=(0, 1))
         self.gradient = program(self.over_stack(self._gradient), static_argnames=("words",))
         self.update = program(self.over_stack(self._update, shared=0), donate_argnums=(0, 1))
@@ -162,9 +162,15 @@ class Programs:
 
         return over
 
-    def _init_network(self, seed: Array, hashes: StringHashes, vectors: Array | None) -> tuple[Weights, Any]:
-        weights = self.network.init_weights(rng.make_key(0, seed), self.shape, hashes, vectors)
-        return weights, optimizer(self.shape.optimizer, HyperParams(0.0)).init(_flatten(weights)[0])
+    def _init_network(
+        self, seed: Array, variant: Variant | None, hashes: StringHashes, vectors: Array | None
+    ) -> tuple[Weights, Any]:
+        key = rng.make_key(0, seed)
+        if variant is not None:
+            weights = self.network.init_weights(key, self.shape, hashes, vectors, variant)
+            return weights, init_moments(weights)
+        weights = self.network.init_weights(key, self.shape, hashes, vectors)
+        return weights, optimizer(self.shape.optimizer, HyperParams(0.0)).init(weights)
 
     def _step(self, weights: Weights, state: Any, rng_state: RngState, hyper: HyperParams, index: BatchIndex,
               text: Text, *, words: int) -> tuple[Weights, Any, Array]:  # fmt: skip
@@ -185,14 +191,17 @@ class Programs:
         self, weights: Weights, state: Any, gradients: Weights, hyper: HyperParams, index: BatchIndex
     ) -> tuple[Weights, Any]:
         """Weights and the optimizer's state after an update."""
-        (flat, unflatten), (flat_gradients, _) = _flatten(weights), _flatten(gradients)
-        method = optimizer(self.shape.optimizer, hyper)
-        updates, new_state = method.update(clip_gradients(flat_gradients, hyper), state, flat)
-        updated = (optax.apply_updates(flat, updates), new_state)
+        gradients = clip_gradients(gradients, hyper)
+        updated: tuple[Weights, Any]
+        if self.shape.varied:
+            updated = update_weights(weights, gradients, state, hyper, weights["variant"].optimizer)
+        else:
+            updates, new_state = optimizer(self.shape.optimizer, hyper).update(gradients, state, weights)
+            updated = optax.apply_updates(weights, updates), new_state
         if self.size > 1:  # a single network is not called without sentences
             busy = jnp.any(index[1] >= 0)
-            updated = jax.tree.map(lambda new, old: jnp.where(busy, new, old), updated, (flat, state))
-        return unflatten(updated[0]), updated[1]
+            updated = jax.tree.map(lambda new, old: jnp.where(busy, new, old), updated, (weights, state))
+        return updated
 
     def _label(self, weights: Weights, split: Array, sentences: Array, text: Text, *, words: int) -> Any:
         return self.network.outputs(weights, self.shape, make_batch(text, split, sentences, words))
@@ -218,11 +227,6 @@ def free_programs() -> None:
         programs.cache_clear()
         jax.clear_caches()  # type: ignore[no-untyped-call]
         gc.collect()
-
-
-def _flatten(weights: Weights) -> tuple[Any, Callable[[Any], Weights]]:
-    """All weights as one array on an accelerator, for fewer programs, and a function to restore them."""
-    return ravel_pytree(weights) if on_accelerator() else (weights, lambda same: same)
 
 
 def _select(old: Any, new: Any, which: Array) -> Any:

@@ -36,6 +36,11 @@ def uniform(key: Key, shape: tuple[int, ...]) -> Array:
     return _fraction(key, lax.iota(jnp.uint32, math.prod(shape)).reshape(shape))
 
 
+def uniform_at(key: Key, positions: Array) -> Array:
+    """The uniform numbers that have these positions in an array that `uniform` draws."""
+    return _fraction(key, positions.astype(jnp.uint32))
+
+
 def symmetric(key: Key, shape: tuple[int, ...], bound: float) -> Array:
     """Uniform numbers in [-bound, bound)."""
     return bound * (2.0 * uniform(key, shape) - 1.0)
@@ -47,16 +52,32 @@ def normal(key: Key, shape: tuple[int, ...]) -> Array:
     return radius * jnp.cos(2.0 * math.pi * uniform(make_key(key, 1), shape))
 
 
+def normal_at(key: Key, positions: Array) -> Array:
+    """The normal numbers that have these positions in an array that `normal` draws."""
+    radius = jnp.sqrt(-2.0 * jnp.log1p(-uniform_at(make_key(key, 0), positions)))
+    return radius * jnp.cos(2.0 * math.pi * uniform_at(make_key(key, 1), positions))
+
+
 def dropout_mask(key: Key, drop: Array | float, shape: tuple[int, ...]) -> Array:
     """Zeros for dropped units, 1 / (1 - drop) for the others."""
-    return jnp.where(uniform(key, shape) >= drop, 1.0 / (1.0 - drop), 0.0)
+    return dropout_mask_at(key, drop, lax.iota(jnp.uint32, math.prod(shape)).reshape(shape))
+
+
+def dropout_mask_at(key: Key, drop: Array | float, positions: Array) -> Array:
+    """The part of a dropout mask at these positions."""
+    return jnp.where(uniform_at(key, positions) >= drop, 1.0 / (1.0 - drop), 0.0)
 
 
 def random_rows(key: Key, hashes: Array, size: int) -> Array:
     """A row of small numbers per hash, which depends on the key and the hash only."""
+    return random_rows_at(key, hashes, lax.iota(jnp.uint32, size), size)
+
+
+def random_rows_at(key: Key, hashes: Array, positions: Array, size: Array | int) -> Array:
+    """The columns at these positions of rows of so many numbers."""
     bound = (3.0 / size) ** 0.5
     rows = mix_bits(hashes.astype(jnp.uint32) ^ key)[:, None]
-    drawn: Array = bound * (2.0 * _fraction(rows, lax.iota(jnp.uint32, size)) - 1.0)
+    drawn: Array = bound * (2.0 * _fraction(rows, positions.astype(jnp.uint32)) - 1.0)
     return drawn
 
 

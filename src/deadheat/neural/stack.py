@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from deadheat.corpus.vocabulary import Indices
 from deadheat.neural import batches
 from deadheat.neural.batches import NONE, PREDICTION_BATCH, BatchKey, join_in_order, prediction_batches
-from deadheat.neural.config import HyperParams, OnStep, TrainSchedule
+from deadheat.neural.config import HyperParams, OnStep, TrainSchedule, Variant
 from deadheat.neural.devices import on_accelerator
 from deadheat.neural.encoder import Weights
 from deadheat.neural.programs import DeviceData, Programs, programs
@@ -38,6 +38,7 @@ class StackJob:
     seed: int
     split: int
     schedule: TrainSchedule = field(default_factory=TrainSchedule)
+    variant: Variant | None = None  # if networks of the stack have different shapes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,7 +159,8 @@ class Stack:
                 started[slot] = True
         if not started.any():
             return
-        fresh = self.programs.init_networks(self._seeds(), self.data.hashes, self.data.vectors)
+        variants = self._variants()
+        fresh = self.programs.init_networks(self._seeds(), variants, self.data.hashes, self.data.vectors)
         if self.weights is None:
             (self.weights, self.state), self.best = fresh, jax.tree.map(jnp.copy, fresh[0])
         else:
@@ -254,6 +256,15 @@ class Stack:
         """The hyperparameters of all networks as arrays; those of an empty slot are never used."""
         rows = [HyperParams(0.0) if network is None else network.hyper for network in self.slots]
         return HyperParams(*(jnp.asarray(column, jnp.float32) for column in zip(*rows, strict=True)))
+
+    def _variants(self) -> Variant | None:
+        """The variants of all networks as arrays, if they have any; that of an empty slot is never used."""
+        if not self.data.shape.varied:
+            return None
+        empty = self.data.shape.variant(len(self.data.shape.units))
+        rows = [empty if network is None else network.job.variant for network in self.slots]
+        variants: Variant = jax.tree.map(lambda *numbers: jnp.asarray(numbers, jnp.float32), *rows)
+        return variants
 
     def _seeds(self) -> NDArray[np.uint32]:
         return np.array([0 if network is None else network.job.seed & 0xFFFFFFFF for network in self.slots], np.uint32)

@@ -18,8 +18,9 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from deadheat.neural import encoder, rng
-from deadheat.neural.config import BracketShape, HyperParams, Shape
+from deadheat.neural.config import BracketShape, HyperParams, Shape, Variant
 from deadheat.neural.encoder import Batch, StringHashes, Weights
+from deadheat.neural.lstm import DIRECTIONS
 from deadheat.neural.rng import Key, random_rows
 
 SMALLEST = 1e-37  # a smaller sum of shifted exponentials is lost in single precision
@@ -34,14 +35,22 @@ class CRFWeights(NamedTuple):
     last: Array  # (L,)
 
 
-def init_weights(key: Key, shape: Shape, hashes: StringHashes, vectors: Array | None = None) -> Weights:
+def init_weights(
+    key: Key, shape: Shape, hashes: StringHashes, vectors: Array | None = None, variant: Variant | None = None
+) -> Weights:
     """Initial weights. Words without a row in `vectors` (V, size), which is NaN, are drawn like all others."""
     labels = len(hashes.labels)
     if isinstance(shape, BracketShape):
         expected = shape.relations + sum(shape.planes)
         assert labels >= expected, f"{labels} labels; expected {expected}: relations, then both planes"
-    weights, inputs = encoder.init_encoder(key, shape, hashes, vectors)
-    columns = random_rows(rng.make_key(key, 4), hashes.labels, inputs) * (inputs / (inputs + 20.0)) ** 0.5
+    weights, inputs = encoder.init_encoder(key, shape, hashes, vectors, variant)
+    if shape.varied:
+        units = encoder.last_units(weights["variant"])
+        positions, states = encoder.unit_positions(units, shape.units[-1]), DIRECTIONS * units
+        columns = rng.random_rows_at(rng.make_key(key, 4), hashes.labels, positions, states)
+        columns = jnp.where(positions < states, columns, 0.0) * (states / (states + 20.0)) ** 0.5
+    else:
+        columns = random_rows(rng.make_key(key, 4), hashes.labels, inputs) * (inputs / (inputs + 20.0)) ** 0.5
     weights["output"] = (columns.T, jnp.zeros(labels))
     if shape.classifier == "crf":
         weights["crf"] = CRFWeights(jnp.zeros((labels, labels)), jnp.zeros(labels), jnp.zeros(labels))
@@ -70,7 +79,11 @@ def loss(weights: Weights, shape: Shape, batch: Batch, hyper: HyperParams, key: 
     if shape.classifier == "softmax":
         return encoder.mean_over_words(encoder.cross_entropy(scores, batch.labels), batch)
     losses = negative_log_likelihood(weights["crf"], scores, batch.lengths, batch.labels)
-    return jnp.sum(jnp.where(batch.lengths > 0, losses, 0)) / jnp.maximum(jnp.sum(batch.inside), 1)
+    joint: Array = jnp.sum(jnp.where(batch.lengths > 0, losses, 0)) / jnp.maximum(jnp.sum(batch.inside), 1)
+    if not shape.varied:
+        return joint
+    single = encoder.mean_over_words(encoder.cross_entropy(scores, batch.labels), batch)
+    return jnp.where(jax.lax.stop_gradient(weights["variant"].crf) > 0, joint, single)
 
 
 def outputs(weights: Weights, shape: Shape, batch: Batch) -> Array:
@@ -80,6 +93,8 @@ def outputs(weights: Weights, shape: Shape, batch: Batch) -> Array:
         labels = jnp.stack([jnp.argmax(scores[:, :, kind], axis=-1) for kind in shape.kinds], axis=-1)
     elif shape.classifier == "crf":
         labels = best_sequences(weights["crf"], scores, batch.lengths)
+        if shape.varied:
+            labels = jnp.where(weights["variant"].crf > 0, labels, jnp.argmax(scores, axis=-1))
     else:
         labels = jnp.argmax(scores, axis=-1)
     return labels.astype(jnp.int16)

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from deadheat.corpus import Corpus, take
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError
-from deadheat.neural.config import NetworkConfig, OnStep, TrainJob, TrainResult
-from deadheat.neural.devices import configure_jax, stack_size
+from deadheat.neural import fused
+from deadheat.neural.config import NetworkConfig, OnStep, TrainJob, TrainResult, merge_shapes
+from deadheat.neural.devices import configure_jax, on_accelerator, stack_size, trim_programs
 from deadheat.neural.encoder import Weights
 from deadheat.neural.programs import DeviceData, free_programs, programs
 from deadheat.neural.stack import Splits, StackJob, TrainedNetwork, predict_parts, train_all
@@ -86,6 +87,7 @@ class _TrainingGroup:
     def run(self, jobs: Mapping[int, StackJob], on_step: OnStep | None = None) -> Iterator[tuple[int, TrainedNetwork]]:
         """Train in stacks as large as the device allows."""
         configure_jax()
+        trim_programs()
         free_programs()
         data = DeviceData.of(self.task.shape, self.task.encoding, self.knowledge, self.vectors)
         size = stack_size(self.task.shape, data.text, data.lengths)
@@ -130,20 +132,30 @@ def train_jobs(
     """
     groups: dict[Hashable, list[int]] = {}
     variants: dict[Hashable, Hashable] = {}
+    mixed = on_accelerator() and fused.is_available()
     for number, job in enumerate(jobs):
-        kind = (job.config.group, job.train.tobytes())
+        alike = job.config.family if mixed else job.config.group
+        kind = (alike, job.train.tobytes())
         if kind not in variants:
             variants[kind] = task_variant(job.config, corpus, job.train)
-        groups.setdefault((job.config.group, variants[kind]), []).append(number)
+        groups.setdefault((alike, variants[kind]), []).append(number)
     for numbers in groups.values():
         split_numbers: dict[bytes, int] = {}
         splits = [split_numbers.setdefault(_split_key(jobs[number]), len(split_numbers)) for number in numbers]
         first = [jobs[numbers[splits.index(split)]] for split in range(len(split_numbers))]
-        group = _TrainingGroup.of(first[0].config, [corpus], _splits(corpus, first))
+        config, networks = first[0].config, [jobs[number].config for number in numbers]
+        shapes = list(dict.fromkeys(network.shape for network in networks))
+        if len(shapes) > 1:
+            config = replace(config, shape=merge_shapes(shapes))
+        layers = len(config.shape.units)
+        group = _TrainingGroup.of(config, [corpus], _splits(corpus, first))
         stack_jobs = {
-            number: StackJob(jobs[number].config.hyper, jobs[number].seed, split, jobs[number].config.schedule)
-            for number, split in zip(numbers, splits, strict=True)
-        }
+            number: StackJob(
+                network.hyper, jobs[number].seed, split, network.schedule,
+                network.shape.variant(layers) if len(shapes) > 1 else None,
+            )
+            for number, network, split in zip(numbers, networks, splits, strict=True)
+        }  # fmt: skip
         for number, network in group.run(stack_jobs, on_step):
             yield number, group.result(corpus, network)
 

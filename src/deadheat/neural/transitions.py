@@ -338,7 +338,7 @@ class TransitionPrograms:
 
     def __init__(self, programs: Programs) -> None:
         self.shape: Any = programs.shape
-        over, program = programs.over_stack, partial(compile_program, tuned=self.shape.tuned)
+        over, program = programs.over_stack, compile_program
         self.encode = program(over(self._encode), static_argnames=("words",))
         self.choose_in_training = program(over(_choose_in_training, shared=0))
         self.add_gradient = program(over(self._add_gradient, shared=0), donate_argnums=(0,))

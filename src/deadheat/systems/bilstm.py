@@ -115,4 +115,4 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
         training_labels(corpus, column, NAME)
         yield from networks.import_training(NAME).train_jobs(corpus, jobs, on_step)
 
-    return System(NAME, train, tuned=True, batch_trainer=BatchTrainer((NAME, config.group), config, train_jobs))
+    return System(NAME, train, tuned=True, batch_trainer=BatchTrainer((NAME, config.family), config, train_jobs))
