@@ -233,7 +233,7 @@ def _execute(name: str, path: Path) -> ModuleType:
     module = ModuleType(name)
     module.__dict__.update({"__file__": str(path)})
     sys.modules[name] = module
-    exec(compile(_read(path), str(path), "exec"), module.__dict__)
+    exec(compile(_read(path), str(path), "exec", dont_inherit=True), module.__dict__)
     return module
 
 

@@ -81,12 +81,21 @@ def test_a_plan_knows_what_is_there_already(commands: Commands, done: Path) -> N
     planned = json.loads(commands("run", done, "--plan", "--json", "--set", "splits.times=5").out)
     seconds = planned.pop("seconds")
     assert planned == {
-        "cells": 10, "to_run": 6, "to_score": 0, "finals": 0, "evaluations": 6, "test_sets": 3,
+        "cells": 10, "to_run": 6, "to_score": 0, "failed": 0, "finals": 0, "evaluations": 6, "test_sets": 3,
         "store": str(done.with_suffix(".sqlite")),
     }  # fmt: skip
     assert seconds > 0
     assert "4 cells: 0 to run, 4 in the store; no test set is evaluated." in commands("run", done, "--plan").out
     assert "10 cells: 6 to run, 4 in the store" in commands("run", done, "--plan", "--set", "splits.times=5").out
+
+
+def test_a_plan_counts_cells_that_failed_before(commands: Commands, study: Path) -> None:
+    failing = ["--set", 'systems=[{name = "majority"}, {name = "command", predict = "false"}]']
+    assert commands("run", study, "--quiet", *failing).code == 1
+    before = "4 cells: 0 to run, 2 in the store, 2 failed before (--retry-failed runs them again)"
+    assert before in commands("run", study, "--plan", *failing).out
+    assert json.loads(commands("run", study, "--plan", "--json", *failing).out)["failed"] == 2
+    assert "4 cells: 2 to run, 2 in the store; " in commands("run", study, "--plan", "--retry-failed", *failing).out
 
 
 def test_progress_and_notes_go_to_stderr_and_results_to_stdout(commands: Commands, study: Path) -> None:

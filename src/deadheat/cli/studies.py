@@ -34,7 +34,7 @@ from deadheat.corpus.reading import expand, read
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError
 from deadheat.files import STDIN
-from deadheat.questions.run import left_to_run, remaining_work, run, run_plan, with_earlier_code
+from deadheat.questions.run import failed_before, left_to_run, remaining_work, run, run_plan, with_earlier_code
 from deadheat.reporting.plan import WorkLeft, plan_view
 from deadheat.reporting.terminal import print_blocks
 from deadheat.reporting.views import headline
@@ -202,17 +202,18 @@ def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
         rescored = {task.cell.key: task.cell for task in tasks}
         evaluated = [rescored.get(cell.key, cell) for cell in [*cells, *finals]]
         planned = len(plan.cells) + sum(len(search.first_cells()) for search in searches_of(plan))
-        stored = planned - len(cells)
+        failed = failed_before(plan, store, cells) if store is not None else 0
+        stored = planned - len(cells) - failed
         cells, finals = ([cell for cell in group if cell.key not in rescored] for group in (cells, finals))
         seconds = remaining_work(plan, store, [*cells, *finals]).seconds_left() if store is not None else None
     by_test_set = planned_evaluations(plan, evaluated, ledger_entry(arguments).ledger)
     counts = {"finals": len(finals), "evaluations": sum(by_test_set.values()), "test_sets": len(by_test_set)}
     if arguments.json:
-        to_do = {"cells": planned, "to_run": len(cells), "to_score": len(tasks)}
+        to_do = {"cells": planned, "to_run": len(cells), "to_score": len(tasks), "failed": failed}
         print_json({**to_do, **counts, "seconds": seconds or None, "store": str(path)})
     else:
         metrics = tuple(dict.fromkeys(metric for task in tasks for names in task.metrics.values() for metric in names))
-        amounts = WorkLeft(planned, len(cells), stored, len(tasks), metrics)
+        amounts = WorkLeft(planned, len(cells), stored, len(tasks), metrics, failed)
         print_blocks(plan_view(plan, amounts, **counts, seconds=seconds or None))
     say(changes)
     return 0

@@ -255,6 +255,13 @@ def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) 
     return cells, finals
 
 
+def failed_before(plan: Plan, store: Store, cells: Sequence[Cell]) -> int:
+    """How many cells failed, and are not among those that a run would train now."""
+    searched = (cell for search in searches_of(plan) for cell in search.first_cells())
+    planned = {cell.key for cell in (*plan.cells, *searched)}
+    return len(planned & store.failed().keys() - {cell.key for cell in cells})
+
+
 def remaining_work(plan: Plan, store: Store, cells: Sequence[Cell], workers: int = 0) -> RemainingWork:
     """Cells of a plan that are left to run, and the time that they need by that of others in the store."""
     return RemainingWork.after(store, cells, workers=workers or plan.study.engine.workers or cores())

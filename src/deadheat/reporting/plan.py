@@ -22,12 +22,17 @@ class WorkLeft:
     stored: int
     to_score: int = 0
     metrics: tuple[str, ...] = ()  # that these lack
+    failed: int = 0  # before, which are not run again
 
     def summary(self) -> m.Text:
         text = m.text("{}: {} to run", m.count(self.cells, "cell"), self.to_run)
         if self.to_score:
             text += m.text(", {} to score by {}", self.to_score, join_names(self.metrics))
-        return text + (m.text(", {} in the store", self.stored) if self.stored else "")
+        if self.stored:
+            text += m.text(", {} in the store", self.stored)
+        return text + (
+            m.text(", {} failed before (--retry-failed runs them again)", self.failed) if self.failed else ""
+        )
 
 
 def plan_view(
