@@ -360,7 +360,7 @@ def test_speeds_have_a_fitting_unit(rate: float, text: str) -> None:
 
 
 SLOW = "[[systems]]\nname = 'command'\npredict = 'sh noun.sh 0.1'\n"
-FAILING = "[[systems]]\nname = 'command'\npredict = 'sh missing.sh'\n"
+FAILING = "[[systems]]\nname = 'command'\npredict = 'false'\n"
 
 
 def test_a_study_ends_with_one_line_of_progress_above_its_results(tmp_path: Path) -> None:
