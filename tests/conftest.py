@@ -43,6 +43,7 @@ def ledger_path(_ledgers: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Pa
     """A ledger of its own for every test, not yet there; the user's own is never touched."""
     path = next(_ledgers)
     monkeypatch.setenv("DEADHEAT_LEDGER", str(path))
+    monkeypatch.setenv("DEADHEAT_MAX_SIZE", "")  # which commands set, and which is then taken back
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     return path
 

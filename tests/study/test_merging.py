@@ -82,8 +82,8 @@ def test_pieces_of_a_study_are_the_whole_study(study: Path, tmp_path: Path) -> N
     [unfinished] = report.results[:1]
     rows = [row for block in unfinished.blocks for row in block.systems]  # type: ignore[attr-defined]
     assert {(row.system, row.runs) for row in rows if row.metric == "accuracy.v1"} == {
-        ("unigram.v1", 2),
-        ("perceptron.v1", 6),
+        ("unigram", 2),
+        ("perceptron", 6),
     }
     again = ran(study, "seeds=3", path=tmp_path / "all.sqlite", executor=never)
     assert again.summary == RunSummary(8)
