@@ -8,7 +8,7 @@ from traceback import walk_tb
 from deadheat.errors import DeadheatError
 
 PACKAGE = Path(__file__).parent
-USERS_MODULE = "__deadheat_digest__"  # user_code sets this in every module that it imports
+USERS_MODULE = "__deadheat_digest__"  # the attribute of imported modules of users that holds the hash of their code
 
 
 def describe_error(error: BaseException) -> str:

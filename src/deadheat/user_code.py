@@ -29,10 +29,10 @@ from typing import Any
 
 from deadheat.errors import InputError, NameUnknown, reason
 from deadheat.files import FileError, hash_content, read_small
+from deadheat.tracebacks import USERS_MODULE
 
 DIGITS = 8  # hexadecimal, of a hash: enough to tell the versions of a file apart
 EXPECTED = "expected mine.py:name or package.module:name"
-_DIGEST = "__deadheat_digest__"  # an attribute of imported modules
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\Z")
 
 
@@ -61,7 +61,7 @@ def load_function(reference: str, folder: Path) -> UserFunction:
     if not hasattr(module, name):
         defined = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
         raise NameUnknown(f"{source}: function", name, defined)
-    return UserFunction(reference, getattr(module, name), getattr(module, _DIGEST), code.files)
+    return UserFunction(reference, getattr(module, name), getattr(module, USERS_MODULE), code.files)
 
 
 def source_files(path: Path, root: Path | None = None, package: str = "") -> tuple[Path, ...]:
@@ -166,7 +166,7 @@ class _Code:
         """The module; it is executed again if one of its files has changed."""
         digest = hash_files(self.files)
         loaded = sys.modules.get(self.name)
-        if loaded is not None and getattr(loaded, _DIGEST, "") == digest and self._is_current(loaded):
+        if loaded is not None and getattr(loaded, USERS_MODULE, "") == digest and self._is_current(loaded):
             return loaded
         named = {name: file for file in self.files if (name := self._module_of(file))}
         paths = set(map(str, self.files))
@@ -186,7 +186,7 @@ class _Code:
             problem = _describe(error, self.files[0] if self.is_file else None)
             what = reference.rpartition(":")[0] if self.is_file else reference
             raise InputError(f"{what}: cannot be imported ({problem}); {EXPECTED}") from error
-        setattr(module, _DIGEST, digest)
+        setattr(module, USERS_MODULE, digest)
         return module
 
     def _is_current(self, module: ModuleType) -> bool:

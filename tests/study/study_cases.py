@@ -22,12 +22,13 @@ from deadheat.corpus.transforms import with_labels
 from deadheat.study.engine.executor import ActiveTask, LocalExecutor
 from deadheat.study.engine.running import CellRunner
 from deadheat.study.engine.training import CellResult
-from deadheat.study.engine.worker import TaskResult, describe_error
+from deadheat.study.engine.worker import TaskResult
 from deadheat.study.plan.cells import DONE, FAILED, Cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder
 from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS, Model, System
+from deadheat.tracebacks import describe_error
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -14,9 +14,10 @@ from typing import Any
 
 from deadheat.errors import InputError
 from deadheat.study.cluster.addresses import check_address, same_cluster
-from deadheat.study.engine.worker import WorkerError, describe_error
+from deadheat.study.engine.worker import WorkerError
 from deadheat.study.plan.entries import AUTO
 from deadheat.study.plan.needs import Resources
+from deadheat.tracebacks import describe_error
 
 VARIABLES = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is reported to anybody

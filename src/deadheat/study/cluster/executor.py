@@ -23,12 +23,13 @@ from deadheat.study.cluster.packing import pack
 from deadheat.study.engine.executor import ActiveTask
 from deadheat.study.engine.fitting import QueuedTask, TaskQueue
 from deadheat.study.engine.training import CellResult
-from deadheat.study.engine.worker import TaskResult, describe_error
+from deadheat.study.engine.worker import TaskResult
 from deadheat.study.plan.cells import KILLED, Cell
 from deadheat.study.plan.needs import Resources, entries, needs_of
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder, write_compressed
 from deadheat.systems import SYSTEMS
+from deadheat.tracebacks import describe_error
 
 TRIES = 3  # of a cell whose process or node dies
 MAX_STACK = 512  # networks that train together on one GPU

@@ -36,13 +36,13 @@ from deadheat.study.engine.worker import (
     become_worker,
     cause_of_death,
     child_pids,
-    describe_error,
     log_tail,
     prctl,
     serve,
 )
 from deadheat.study.engine.workspace import enter
 from deadheat.study.plan.cells import KILLED
+from deadheat.tracebacks import describe_error
 
 # One process per core: libraries that start as many threads in each would slow each other down.
 _LIBRARIES = ("BLIS", "MKL", "NUMBA", "NUMEXPR", "OMP", "OPENBLAS", "RAYON")

@@ -21,7 +21,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from deadheat.errors import DeadheatError
 from deadheat.study.plan.cells import DONE, FAILED, KILLED
-from deadheat.tracebacks import describe_error as describe_error  # other modules import it from here
+from deadheat.tracebacks import describe_error
 
 R = TypeVar("R")
 

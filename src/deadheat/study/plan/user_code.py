@@ -29,8 +29,8 @@ def with_code(study: Study, folder: Path) -> Study:
         name: entry.model_copy(update={"format": READERS.resolve(entry.format, folder)})
         for name, entry in study.corpora.items()
     }
-    found = {"corpora": corpora, "systems": systems, "search": search, "splits": splits, "metrics": metrics}
-    return study.model_copy(update=found)
+    resolved = {"corpora": corpora, "systems": systems, "search": search, "splits": splits, "metrics": metrics}
+    return study.model_copy(update=resolved)
 
 
 def command_files(commands: Iterable[str], folder: Path) -> tuple[Path, ...]:
