@@ -1,5 +1,6 @@
 import itertools
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,25 @@ os.environ.setdefault(
 settings.register_profile("dev", deadline=None, max_examples=20)
 settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+HANGS_S = 600  # no test takes a tenth of it, but for those that are called long
+
+
+@pytest.fixture(autouse=True)
+def _ends_if_it_hangs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test that waits for ever fails, and the others run."""
+    if request.node.get_closest_marker("long"):
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"no end after {HANGS_S} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(HANGS_S)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture(scope="session")

@@ -29,22 +29,25 @@ SCRIPT = """\
 
 cd {folder} || exit 1
 export python={python}
-head=$(hostname --ip-address | cut -d " " -f 1)
-[[ $head = 127.* ]] && head=$(hostname --all-ip-addresses | cut -d " " -f 1)
+for head in $(hostname --ip-address) $(hostname --all-ip-addresses) 127.0.0.1; do
+  [[ $head = 127.* || $head = *:* ]] || break
+done
 export head port=$((20000 + SLURM_JOB_ID % 10000))
 export RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH="$PWD/.ray-token-$SLURM_JOB_ID"
-export RAY_USAGE_STATS_ENABLED=0 RAY_memory_monitor_refresh_ms=0
+export RAY_USAGE_STATS_ENABLED=0 RAY_memory_monitor_refresh_ms=0 RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S=0
+answers() {{ timeout 5 bash -c 'exec 3<> "/dev/tcp/$head/$port"' 2> /dev/null; }}
+export -f answers
 messages=ray-$SLURM_JOB_ID.log
 (umask 077 && head -c 32 /dev/urandom | sha256sum | cut -c 1-64 > "$RAY_AUTH_TOKEN_PATH") || exit 1
 
 # Ray on every node. The first task runs on this node; it is the head.
-srun --ntasks="$SLURM_NNODES" --ntasks-per-node=1 bash -c '
+srun --ntasks="$SLURM_NNODES" --ntasks-per-node=1 --kill-on-bad-exit=1 bash -c '
   cores=${{SLURM_CPUS_ON_NODE:-$(nproc)}}
   if [ "$SLURM_PROCID" = 0 ]; then
     exec "$python" -m ray.scripts.scripts start --head --node-ip-address="$head" --port="$port" \\
       --include-dashboard=false --num-cpus="$cores" --block
   fi
-  until (exec 3<> "/dev/tcp/$head/$port") 2> /dev/null; do sleep 1; done
+  for _ in $(seq {wait}); do answers && break; sleep 1; done
   exec "$python" -m ray.scripts.scripts start --address="$head:$port" --num-cpus="$cores" --block
 ' > "$messages" 2>&1 &
 cluster=$!
@@ -52,13 +55,13 @@ cluster=$!
 finish() {{
   code=$?
   kill "$cluster" 2> /dev/null
-  wait "$cluster" 2> /dev/null
+  for _ in $(seq 60); do kill -0 "$cluster" 2> /dev/null || break; sleep 1; done
+  kill -9 "$cluster" 2> /dev/null
   rm -f "$RAY_AUTH_TOKEN_PATH"
   exit "$code"
 }}
 trap finish EXIT
 
-answers() {{ (exec 3<> "/dev/tcp/$head/$port") 2> /dev/null; }}
 for _ in $(seq {wait}); do
   answers && break
   kill -0 "$cluster" 2> /dev/null || break
