@@ -22,6 +22,7 @@ test: $(READY)  ## Run the tests, the pages and the examples in docstrings
 check: format-check lint types docs test  ## Format, lint, types, site and tests: all that must hold
 
 docs: $(READY)  ## Build the site into site/
+	@$(BIN)/python -m docs.assets.gallery
 	@$(BIN)/zensical build --clean --strict
 
 format-check: $(READY)

@@ -1,4 +1,7 @@
-"""Take the picture of the README: python docs/assets/picture.py deadheat-demo/index.html docs/assets/demo.png ."""
+"""Take a picture of a page that Deadheat made, as the README and the site show them.
+
+python docs/assets/picture.py PAGE.html PICTURE.png [--verdict]      its top, or only the verdict and the first figure
+"""
 
 import shutil
 import sys
@@ -11,5 +14,12 @@ with sync_playwright() as driver:
     browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
     tab = browser.new_page(viewport={"width": 1280, "height": 1530}, color_scheme="light")
     tab.goto(page.as_uri())
-    tab.screenshot(path=target)
+    if "--verdict" in sys.argv:
+        top, figure = (tab.locator(found).first.bounding_box() for found in ("header", "figure"))
+        assert top
+        assert figure
+        box = {"x": top["x"] - 24, "y": top["y"] - 16, "width": top["width"] + 48}
+        tab.screenshot(path=target, clip={**box, "height": figure["y"] + figure["height"] + 32 - top["y"]})
+    else:
+        tab.screenshot(path=target)
     browser.close()
