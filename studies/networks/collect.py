@@ -34,7 +34,7 @@ def collected(stores: Path, studies: Path = FOLDER) -> tuple[list[Row], list[Row
     """Runs that are in the stores and in the study files, and of systems of many seeds the best and the worst one."""
     runs: list[Row] = []
     extremes: list[Row] = []
-    for task in TASKS:
+    for task in (task for task in TASKS if (studies / f"{task.name}_seeds.toml").exists()):
         for study in ("seeds", "configurations"):
             name = f"{task.name}_{study}"
             with open_store(stores / f"{name}.sqlite") as store:

@@ -2,7 +2,8 @@
 
 python -m studies.networks.draw                                              as they stand beside this file
 python -m studies.networks.draw --shapes 200 --numbers 1 --seeds 100,100 --epochs 100 --batches 1,8,16,32,64 \
-    --optimizers sgd,adagrad,adadelta,rmsprop,adam,nadam --out FOLDER        200 configurations of all there is
+    --optimizers sgd,adagrad,adadelta,rmsprop,adam,nadam --runs 2,2 --tasks chunking,tagging,xpos --out FOLDER
+                                                                             200 configurations of all there is
 
 A shape is what a compiled program depends on (layers, characters, optimizer, ...), numbers are what it takes as
 arguments (dropout rate, thresholds). Shape i of a task and the numbers j of it depend on the seed, i and j alone: more
@@ -12,7 +13,7 @@ of them keep those that there are.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -56,6 +57,7 @@ class Task:
 TASKS = (
     Task("chunking", 0, "conll2000", "chunk", "chunks", SCHEMES),
     Task("tagging", 1, "en_ewt", "upos", "accuracy", ()),
+    Task("xpos", 2, "en_ewt", "xpos", "accuracy", ()),
 )
 
 
@@ -71,6 +73,7 @@ class Size:
     patience: int = 5
     batches: tuple[int, ...] = (8, 16, 32, 64)
     optimizers: tuple[str, ...] = ("rmsprop", "adam", "nadam")
+    tasks: tuple[str, ...] = ("chunking", "tagging")
 
 
 def drawn_shape(task: Task, number: int, size: Size, *, seed: int) -> Settings:
@@ -134,7 +137,7 @@ def configurations(task: Task, size: Size, *, seed: int) -> list[list[Settings]]
 def files(size: Size, *, seed: int) -> dict[str, str]:
     """The study files by their names."""
     made = {}
-    for task in TASKS:
+    for task in (task for task in TASKS if task.name in size.tasks):
         drawn = configurations(task, size, seed=seed)
         listed = [
             (own | {"classifier": classifier}, runs, "")
@@ -163,7 +166,7 @@ def _file(
         f'name = "networks, {task.name}"',
         f"evaluate = {_value(evaluate)}",
         'tune = "dev"          # picks the epoch, as in the paper',
-        f'metrics = ["{task.metric}"]',
+        f'metrics = ["{task.metric}"]' if task.name != "xpos" else f"metrics = [\"{task.metric}(column='xpos')\"]",
         "",
         f"[corpora.{task.corpus}]",
         f'files = "../../.data/networks/{task.corpus}"',
@@ -200,7 +203,8 @@ def main() -> None:
         told = "with a softmax, with a CRF"
         parser.add_argument(f"--{name}", type=_two, default=getattr(usual, name), metavar="A,B", help=told)
     parser.add_argument("--batches", type=_integers, default=usual.batches, metavar="A,B")
-    parser.add_argument("--optimizers", type=_names, default=usual.optimizers, metavar="A,B")
+    parser.add_argument("--optimizers", type=_known(OPTIMIZERS), default=usual.optimizers, metavar="A,B")
+    parser.add_argument("--tasks", type=_known(tuple(task.name for task in TASKS)), default=usual.tasks, metavar="A,B")
     parser.add_argument("--out", type=Path, default=FOLDER)
     given = vars(parser.parse_args())
     seed, out = given.pop("seed"), given.pop("out")
@@ -219,14 +223,17 @@ def _two(text: str) -> tuple[int, ...]:
     return found
 
 
-def _names(text: str) -> tuple[str, ...]:
-    names = tuple(text.split(","))
-    unknown = [each for each in names if each not in OPTIMIZERS]
-    if unknown:
-        raise argparse.ArgumentTypeError(
-            f"optimizer {unknown[0]!r} is unknown; expected some of {', '.join(OPTIMIZERS)}"
-        )
-    return names
+def _known(names: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
+    """What reads some of these names from the command line."""
+
+    def read(text: str) -> tuple[str, ...]:
+        given = tuple(text.split(","))
+        unknown = [each for each in given if each not in names]
+        if unknown:
+            raise argparse.ArgumentTypeError(f"{unknown[0]!r} is unknown; expected some of {', '.join(names)}")
+        return given
+
+    return read
 
 
 if __name__ == "__main__":

@@ -184,7 +184,7 @@ def test_the_page_has_the_tables_of_its_runs_and_the_figures_are_theirs() -> Non
 
 def test_the_runs_are_those_of_the_study_files() -> None:
     runs = pl.read_csv(FOLDER / collect.RUNS)
-    for task in TASKS:
+    for task in (task for task in TASKS if task.name in Size().tasks):
         for classifier, wanted in zip(CLASSIFIERS, Size().seeds, strict=True):
             own = runs.filter(task=task.name, study="seeds", classifier=classifier)
             assert sorted(own["seed"]) == list(range(wanted))
