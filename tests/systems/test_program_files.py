@@ -324,3 +324,15 @@ def test_corpora_that_do_not_fit_are_refused(text: str, settings: dict[str, obje
 def test_version_1_is_refused_with_its_successor() -> None:
     with pytest.raises(InputError, match=r"'command.v1' is unknown; did you mean 'command.v2'"):
         SYSTEMS.make("command.v1", predict="x")
+
+
+@pytest.mark.parametrize("format", ["auto", "conllu"])
+def test_trees_of_conllx_files_come_back(tmp_path: Path, format: str) -> None:
+    rows = ["1\tde\thush\tHUSH\tHUSH\tHush=1\t2\thush\t_\t_\r\n", "2\tsol\thush\tHUSH\tHUSH\t_\t0\troot\t_\t_\r\n"]
+    given = read(text="".join(rows) + "\r\n", format="conllx")
+    seen = tmp_path / "seen"
+    code = f"import shutil, sys\nshutil.copy(sys.argv[1], {str(seen)!r})\n{tree('0 1')}"
+    model = writer(tmp_path, code, column="trees", format=format).train(given, None, 0)
+    after = to_bytes(model.predict(given)).decode()
+    assert "hush" not in seen.read_text().lower()
+    assert read(text=after, format="conllx").trees.tolist() == [0, 1]
