@@ -27,6 +27,7 @@ COUNT_OF_EVALUATIONS = "note: ledger: "
 FENCE = re.compile(r"(?P<indent> *)(?P<ticks>`{3,})(?P<language>[\w-]*)[^`]*")
 FILE_NAME = re.compile(r"# ([\w-]+\.toml)")  # the first line of a file that commands of the page use
 NOT_RUN = re.compile(r"\s*<!-- not run\b(:\s*(?P<reason>\S.*?))?\s*-->\s*")
+NEEDS_DATA = re.compile(r"needs .+ not part of this project")  # a reason; run by test_docs_with_data where the data are
 
 
 class PageError(Exception):
@@ -47,13 +48,21 @@ class Block:
     language: str
     lines: tuple[str, ...]
     line: int
-    runs: bool
+    reason: str = ""  # why it is not run
+
+    @property
+    def runs(self) -> bool:
+        return not self.reason
+
+    @property
+    def needs_data(self) -> bool:
+        return NEEDS_DATA.fullmatch(self.reason) is not None
 
 
 def find_blocks(text: str, page: str) -> Iterator[Block]:
     """The fenced blocks of a page in order."""
     lines = text.splitlines()
-    skipped = False
+    reason = ""
     at = 0
     while at < len(lines):
         note, fence = NOT_RUN.fullmatch(lines[at]), FENCE.fullmatch(lines[at])
@@ -66,22 +75,27 @@ def find_blocks(text: str, page: str) -> Iterator[Block]:
             if end is None:
                 raise PageError(f"{page}:{at}", "this block is never closed")
             body = tuple(line.removeprefix(fence["indent"]) for line in lines[at:end])
-            yield Block(fence["language"], body, at + 1, runs=not skipped)
+            yield Block(fence["language"], body, at + 1, reason)
             at = end + 1
         if note or fence or lines[at - 1].strip():
-            skipped = note is not None
+            reason = note["reason"] if note else ""
 
 
-def run_page(text: str, page: str, folder: Path) -> int:
-    """Run the blocks of a page in one folder and one namespace; how many were run."""
+def run_page(text: str, page: str, folder: Path, *, with_data: bool = False) -> int:
+    """Run the blocks of a page in one folder and one namespace; how many were run.
+
+    `with_data`: also those that need data that are not part of the project, which are then in the folder.
+    """
     namespace: dict[str, object] = {"__name__": "__page__"}
     ran = 0
     for block in find_blocks(text, page):
-        if block.runs and block.language == "python":
+        if not (block.runs or (with_data and block.needs_data)):
+            continue
+        if block.language == "python":
             run_python(block, page, folder, namespace)
-        elif block.runs and block.language == "console":
+        elif block.language == "console":
             run_console(block, page, folder)
-        elif block.runs and block.language == "toml" and (name := FILE_NAME.fullmatch(block.lines[0])):
+        elif block.language == "toml" and (name := FILE_NAME.fullmatch(block.lines[0])):
             (folder / name[1]).write_text("\n".join(block.lines) + "\n", "utf-8")
         else:
             continue

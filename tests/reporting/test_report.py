@@ -6,6 +6,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Sequence
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from deadheat.errors import InputError
 from deadheat.questions.compare import compare
 from deadheat.questions.demo import Demo
 from deadheat.questions.rank import rank
+from deadheat.reporting.html import Page
 from deadheat.reporting.model import Heading, Paragraph, Shown, Signature, Table, Text, Verdict
 from deadheat.reporting.report import CHAPTERS, DECIDING, Report, demo_report, is_page, report
 from deadheat.results.base import KINDS
@@ -170,6 +172,18 @@ def test_a_single_result_has_no_chapters(tmp_path: Path) -> None:
     assert (headings(single, 1), single.page.title) == ([], "deadheat rank")
     both = report(rank(SCORES), compare(GOLD, {"good": GOOD, "poor": POOR}))
     assert headings(both, 1) == ["Over data sets", "Systems compared"]
+
+
+def test_a_report_that_ends_a_cell_of_a_notebook_shows_its_verdicts_and_not_all_of_its_blocks() -> None:
+    both = report(rank(SCORES), compare(GOLD, {"good": GOOD, "poor": POOR}))
+    assert repr(both) == f"<Report: {' '.join(both.verdicts)}>"
+    shown = both._repr_html_()
+    assert shown.startswith('<div class="deadheat">')
+    assert all(verdict in unescape(shown) for verdict in both.verdicts)
+    assert len(shown) < len(both.html()) / 10
+    unsaid = Report(Page("<b>Scores</b>", ()), ())
+    assert repr(unsaid) == "<Report: <b>Scores</b>>"
+    assert "&lt;b&gt;Scores&lt;/b&gt;" in unsaid._repr_html_()
 
 
 def test_where_several_results_are_on_a_page_each_sentence_and_table_names_its_source(tmp_path: Path) -> None:

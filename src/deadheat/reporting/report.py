@@ -19,7 +19,7 @@ from deadheat.files import STDIN, FileError, read_content, read_start
 from deadheat.questions.demo import Demo
 from deadheat.questions.table_report import SourceReport
 from deadheat.reporting import model as m
-from deadheat.reporting.html import MOTTO, Page, page_html
+from deadheat.reporting.html import MOTTO, Page, fragment, page_html
 from deadheat.reporting.privacy import Anonymizer, sealed_test_sets, without_sealed, without_sentences
 from deadheat.reporting.views import view
 from deadheat.results.base import KINDS, Result, from_json
@@ -71,7 +71,7 @@ PAGE_START = 1 << 18  # of a page, which begins with its style
 UNREADABLE = "No sentences: which test sets are sealed is unknown, because the ledger cannot be read."
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Report:
     """A page, and the results that it was made from."""
 
@@ -92,6 +92,13 @@ class Report:
     def html(self) -> str:
         """The page as one self-contained file."""
         return page_html(self.page)
+
+    def __repr__(self) -> str:
+        return f"<Report: {' '.join(self.verdicts) or self.page.title}>"
+
+    def _repr_html_(self) -> str:
+        verdicts = [block for block in self.page.blocks if isinstance(block, m.Verdict)]
+        return f'<div class="deadheat">{fragment(verdicts or [m.Heading(self.page.title)])}</div>'
 
 
 @dataclass(frozen=True, slots=True)
