@@ -18,7 +18,7 @@ from deadheat.errors import InputError
 from deadheat.files import OPTION, VARIABLE
 from deadheat.kernels import native
 from deadheat.results.base import Result
-from deadheat.screen import encodable, encoding, message, visible
+from deadheat.screen import encodable, encoding, is_terminal, message, visible
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.text import capitalize, parse_size
 
@@ -30,6 +30,7 @@ GENERAL_OPTIONS = (
 LEDGER_OPTIONS = ("ledger", "purpose", "over_budget")  # of evaluations of test sets
 READING_OPTIONS = ("format", "columns", "separator", "lenient")  # of corpora
 JSON = "print the result as JSON"
+COMPILING = "compiling kernels, once on this machine, 5 to 20 s"
 LEDGER = "ledger.jsonl"  # the name of one beside a store
 WITHOUT_FILES = ("demo", "metrics", "testbed", "init")  # commands that read no files of others
 
@@ -151,10 +152,23 @@ def ledger_entry(arguments: argparse.Namespace) -> LedgerEntry:
     return LedgerEntry(Ledger.at(arguments.ledger), arguments.purpose, over_budget or "")
 
 
-def announce_compiling() -> None:
-    """Tell a person at a terminal why the first run takes longer."""
-    if sys.stderr.isatty():
-        native.announce = lambda text: print(text, file=sys.stderr)
+def announce_compiling(*, quiet: bool = False) -> None:
+    """Say why a first run takes longer: once, and on a terminal which kernel it is, in a line that disappears."""
+    if quiet:
+        return
+    process, is_drawn, is_said = os.getpid(), is_terminal(sys.stderr), False
+
+    def announce(name: str, problem: str) -> None:
+        nonlocal is_said
+        if is_drawn:
+            text = f"{COMPILING}: {name} ... " if name else ""
+            sys.stderr.write(f"\r\x1b[K{text}")
+        if name and not is_said and (problem or not is_drawn) and os.getpid() == process:
+            sys.stderr.write(f"{COMPILING}{f' ({message(problem)})' * bool(problem)}\n")
+            is_said = True
+        sys.stderr.flush()
+
+    native.announce = announce
 
 
 def report_worker_errors(command: str, run: Callable[[], int]) -> int:

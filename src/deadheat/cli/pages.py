@@ -146,7 +146,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     for name, least in (("sentences", MIN_SENTENCES), ("times", 1), ("seeds", 1)):
         if getattr(arguments, name) < least:
             raise InputError(f"deadheat demo: --{name} {getattr(arguments, name)}; expected at least {least}")
-    announce_compiling()
+    announce_compiling(quiet=arguments.quiet)
     check_target(arguments.out / "index.html")
     return report_worker_errors("demo", lambda: _demo(arguments))
 
