@@ -1,9 +1,13 @@
 """What is installed is what was meant: names, version, pins, and the files in the wheel."""
 
 import ast
+import os
+import platform
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -74,7 +78,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 def test_the_core_is_light() -> None:
     names = {Requirement(line).name for line in PROJECT["dependencies"]}
-    assert names == {"msgspec", "numpy", "numba", "polars", "pydantic", "rich", "scipy", "zstandard"}
+    assert names == {"msgspec", "numpy", "polars", "pydantic", "rich", "scipy", "zstandard"}
 
 
 def test_the_environment_is_the_pinned_one() -> None:
@@ -99,13 +103,90 @@ def test_every_folder_of_the_package_is_a_package() -> None:
     assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
 
 
+def build(target: str, folder: Path, **environment: str) -> Path:
+    """Build a wheel or an sdist; the kernels of a wheel are taken from the cache if they are there."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)]
+    subprocess.run(command, check=True, capture_output=True, cwd=ROOT, env=os.environ | environment, timeout=600)
+    (made,) = folder.glob("deadheat-*")
+    return made
+
+
 def test_the_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(command, check=True, capture_output=True, cwd=ROOT, timeout=600)
-    (wheel,) = tmp_path.glob("deadheat-*.whl")
-    with ZipFile(wheel) as archive:
+    with ZipFile(build("wheel", tmp_path, DEADHEAT_KERNELS="none")) as archive:
         files = {name for name in archive.namelist() if ".dist-info/" not in name}
+        (described,) = (archive.read(name).decode() for name in archive.namelist() if name.endswith("/METADATA"))
+    assert "Requires-Dist: numba>=0.61\n" in described  # without compiled kernels
     sources = (ROOT / "src").rglob("*")
     wanted = {path.relative_to(ROOT / "src").as_posix() for path in sources if path.is_file()}
     assert "deadheat/py.typed" in files
     assert files == {name for name in wanted if "__pycache__" not in name}
+
+
+def test_the_sdist_can_be_built_from(tmp_path: Path) -> None:
+    with tarfile.open(build("sdist", tmp_path)) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"pyproject.toml", "hatch_build.py", "CITATION.cff", "LICENSE", "src/deadheat/py.typed"} <= names
+
+
+def test_the_citation_is_of_this_version() -> None:
+    assert f"\nversion: {deadheat.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def empty_environment(folder: Path, wheel: Path) -> Path:
+    """An environment with the wheel and what it requires, which is taken from here; the folder of its programs."""
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, timeout=300)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run(pip, check=True, timeout=300, capture_output=True)
+    for name in wheel_requirements(wheel):
+        files = [file for file in metadata.files(name) or [] if file.parts[0] not in ("..", "__pycache__")]
+        for top in {file.parts[0] for file in files}:
+            (packages / top).symlink_to(str(metadata.distribution(name).locate_file(top)))
+    return folder / "bin"
+
+
+def wheel_requirements(wheel: Path) -> set[str]:
+    """All packages that a wheel needs without extras, directly or not."""
+    with ZipFile(wheel) as archive:
+        (text,) = (archive.read(name).decode() for name in archive.namelist() if name.endswith("/METADATA"))
+    lines = [line.partition(": ")[2] for line in text.splitlines() if line.startswith("Requires-Dist: ")]
+    direct = [Requirement(line) for line in lines]
+    names = {canonicalize_name(one.name) for one in direct if one.marker is None or one.marker.evaluate({"extra": ""})}
+    return names.union(*(required_packages(name, set()) for name in names))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not (sys.platform == "linux" and platform.machine() == "x86_64" and shutil.which("cc")),
+    reason="kernels are compiled for Linux on x86-64, with a linker",
+)
+def test_the_wheel_works_without_a_compiler_and_without_the_checkout(tmp_path: Path) -> None:
+    wheel = build("wheel", tmp_path / "dist")
+    assert wheel.name.endswith("-py3-none-manylinux_2_17_x86_64.whl")
+    programs = empty_environment(tmp_path / "environment", wheel)
+    environment = {"PATH": os.defpath, "HOME": str(tmp_path), "DEADHEAT_LEDGER": str(tmp_path / "ledger.jsonl")}
+
+    def run(*command: str | Path) -> str:
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert "compiling" not in done.stderr
+        return done.stdout
+
+    probe = (
+        "import deadheat, importlib.util as u; print(deadheat.__file__, u.find_spec('numba'), u.find_spec('llvmlite'))"
+    )
+    where, *missing = run(programs / "python", "-c", probe).split()
+    assert Path(where).is_relative_to(tmp_path / "environment")
+    assert missing == ["None", "None"]
+    assert run(programs / "python", "-m", "deadheat", "--version") == f"deadheat {deadheat.__version__}\n"
+    shown = run(programs / "deadheat", "demo", "--quiet", "--sentences", "300", "--times", "1", "--seeds", "1")
+    assert shown.endswith("The page: deadheat-demo/index.html\n")
+    run(programs / "deadheat", "testbed", "--out", "bed", "--sentences", "300", "--language", "velani", "--seeds", "2")
+    names = ("velani-ud-test", "predictions/strong.seed0", "predictions/weak.seed0")
+    gold, first, second = (f"bed/velani/{name}.conllu" for name in names)
+    assert run(programs / "deadheat", "compare", gold, f"A={first}", f"B={second}").startswith(
+        "This run of A is better"
+    )
+    assert not (tmp_path / ".cache" / "deadheat" / "kernels").exists()

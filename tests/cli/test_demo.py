@@ -24,7 +24,7 @@ def test_what_ran_before_is_not_run_again(
 ) -> None:
     folder = quick_demo.folder.name
     monkeypatch.chdir(quick_demo.folder.parent)
-    again = commands("demo", "--out", folder, *QUICK)
+    again = commands("demo", "--out", folder, *QUICK, "--full")
     assert again.code == 0
     assert again.err.splitlines() == [
         f"making six treebanks of invented languages in {folder} ...",
@@ -47,6 +47,11 @@ def test_what_ran_before_is_not_run_again(
     truth = {line.split()[0]: line.split()[-1] for line in lines[-5:-2]}
     assert truth == {"A": "84.10", "B": "83.07", "C": "83.07"}
     assert lines[-1] == f"The page: {folder}/index.html"
+    headlines = [line for line in commands("demo", "--out", folder, *QUICK).out.splitlines() if line]
+    assert len(headlines) < 15
+    assert headlines[0] == lines[0]  # the verdicts in one sentence each, without their tables
+    assert not any(" > " in line for line in headlines)
+    assert headlines[-1] == lines[-1]
 
 
 def test_quiet_says_nothing_and_json_names_the_page(
@@ -109,7 +114,7 @@ def test_workers_that_fail_are_reported_without_a_traceback(
 @pytest.mark.slow
 def test_the_whole_demo_takes_about_a_minute_of_two_cores(commands: Commands, tmp_path: Path) -> None:
     before = os.times()
-    done = commands("demo", "--out", tmp_path / "demo", "--quiet")
+    done = commands("demo", "--out", tmp_path / "demo", "--quiet", "--full")
     after = os.times()
     assert done.code == 0
     # As it is in truth: A is better than the others, which are equally good.

@@ -13,8 +13,21 @@ from deadheat.cli import main as program
 from tests.cli.running import Commands
 
 
-def test_without_arguments_the_help_is_shown(commands: Commands) -> None:
-    assert commands().out == commands("--help").out == commands("-h").out
+def test_help_is_the_same_however_it_is_asked_for(commands: Commands) -> None:
+    assert commands("--help").out == commands("-h").out == commands("help").out
+    assert commands("help", "score").out == commands("score", "--help").out
+    assert commands.refused("help", "scroe") == commands.refused("scroe")
+
+
+def test_without_arguments_the_next_step_is_shown_for_each_situation(commands: Commands) -> None:
+    outcome = commands()
+    assert outcome.code == 0
+    assert len(outcome.out.splitlines()) < 15
+    lines = [line.partition("  deadheat ") for line in outcome.out.splitlines() if "  deadheat " in line]
+    examples = {situation.strip(): words.split()[0] for situation, _, words in lines}
+    assert examples["predictions"] == examples["a table of scores"] == examples["logs of evaluations"] == "compare"
+    assert examples["a study file"] == "run"
+    assert set(examples.values()) <= set(program.COMMANDS)
 
 
 def test_help_names_every_command_and_what_it_answers(commands: Commands) -> None:
@@ -47,6 +60,24 @@ def test_an_unknown_unit_is_refused_before_files_are_read(commands: Commands) ->
 )
 def test_wrong_arguments_are_one_line(arguments: list[str], commands: Commands) -> None:
     assert f"see deadheat {arguments[0]} --help" in commands.refused(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("option", "suggestion"),
+    [
+        ("--metrik", "; did you mean '--metric'?"),
+        ("--metrik=las", "; did you mean '--metric'?"),
+        ("--zzz", ""),
+        ("-z", ""),
+    ],
+)
+def test_an_unknown_option_is_refused_with_the_nearest(commands: Commands, option: str, suggestion: str) -> None:
+    message = f"deadheat score: unrecognized arguments: {option}{suggestion}; see deadheat score --help"
+    assert commands.refused("score", "a", "b", option) == message
+
+
+def test_an_unknown_setting_is_refused_with_the_nearest(commands: Commands, gold: Path) -> None:
+    assert commands.refused("score", gold, gold, "-m", "las(subtype=False)").endswith("did you mean 'subtypes'?")
 
 
 def test_an_abbreviated_option_is_no_option(commands: Commands) -> None:

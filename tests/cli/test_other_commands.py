@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import re
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from deadheat.cli.options import COMPILING, announce_compiling
 from deadheat.corpus import read
+from deadheat.kernels import native
 from deadheat.metrics import METRICS
 from tests.cli.running import Commands
 
@@ -68,19 +71,42 @@ def test_the_testbed_is_written_and_reads_back(commands: Commands, tmp_path: Pat
     assert "not empty" in commands.refused("testbed", "--out", out)
 
 
-def test_compiling_is_announced_to_a_person_only(
+def announcement(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, quiet: bool = False) -> str:
+    """What stands on standard error after two kernels were compiled."""
+    written = io.StringIO()
+    monkeypatch.setattr(written, "isatty", lambda: terminal)
+    monkeypatch.setattr(sys, "stderr", written)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(native, "announce", None)
+    announce_compiling(quiet=quiet)
+    for name in ("scan", "match") if native.announce else ():
+        with native.announced(name):
+            pass
+    return written.getvalue()
+
+
+def test_compiling_is_announced_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "distrust", lambda folder: "")
+    assert announcement(monkeypatch, terminal=False) == f"{COMPILING}\n"
+    assert announcement(monkeypatch, terminal=False, quiet=True) == ""
+    # On a terminal, the line names the kernel and disappears.
+    steps = [f"{COMPILING}: scan ... ", "", f"{COMPILING}: match ... ", ""]
+    assert announcement(monkeypatch, terminal=True) == "".join(f"\r\x1b[K{step}" for step in steps)
+
+
+def test_a_cache_that_is_not_used_is_announced_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "distrust", lambda folder: "/cache is writable by other users")
+    expected = f"{COMPILING} (the cache is not used: /cache is writable by other users)\n"
+    assert announcement(monkeypatch, terminal=False) == expected
+    assert expected in announcement(monkeypatch, terminal=True)
+
+
+def test_commands_that_read_corpora_announce_compiling(
     commands: Commands, gold: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from deadheat.kernels import native
-
-    told = []
-    for person in (False, True):
-        monkeypatch.setattr(native, "announce", None)
-        monkeypatch.setattr(sys.stderr, "isatty", lambda person=person: person, raising=False)
-        commands("info", gold)
-        told.append(native.announce is not None)
     monkeypatch.setattr(native, "announce", None)
-    assert told == [False, True]
+    commands("info", gold)
+    assert native.announce is not None
 
 
 def test_convert_follows_links_keeps_modes_and_writes_into_pipes(

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from deadheat.reporting.model import Cell, Column, Heading, Note, Paragraph, Table
+from deadheat.reporting.model import Block, Cell, Column, Heading, Note, Paragraph, Signature, Table, Verdict
 from deadheat.reporting.terminal import print_blocks, render, width
 from deadheat.results.format import COUNT
 from deadheat.screen import Screen
@@ -124,3 +124,15 @@ def test_a_terminal_breaks_sentences_between_words() -> None:
     assert render([Paragraph(f"  {text}")], screen=screen).split("\n")[1].startswith("  systems")
     assert render([Paragraph(text)]) == text
     assert render([Note(text, detail=False)]) == f"note: {text}"
+
+
+def test_a_long_result_is_its_verdict_the_first_table_and_what_fits() -> None:
+    small, large = table(["n"], *(["1"] for _ in range(3))), table(["n"], *(["1"] for _ in range(90)))
+    verdict, heading, signature = Verdict("A is better."), Heading("More"), Signature("deadheat 1")
+    blocks: list[Block] = [verdict, small, heading, large, small, signature]
+    full = render(blocks)
+    assert render(blocks, most_lines=200) == full
+    kept: list[Block] = [verdict, small, Paragraph("96 more lines: --full."), signature]
+    assert render(blocks, most_lines=40) == render(kept)
+    assert len(list(filter(None, render([heading, large, small]).splitlines()))) == 96
+    assert render([verdict, large, signature], most_lines=40) == render([verdict, large, signature])

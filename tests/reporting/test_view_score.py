@@ -8,10 +8,10 @@ import pytest
 
 from deadheat.corpus import Corpus, read
 from deadheat.questions.score import score
-from deadheat.reporting.model import Note
+from deadheat.reporting.model import Note, Table
 from deadheat.reporting.terminal import render
 from deadheat.reporting.views import brief_view, headline, view
-from deadheat.reporting.views.score import GROUPS
+from deadheat.reporting.views.score import GROUPS, LONG
 from deadheat.results.score import Score, Scores
 from deadheat.testbed import built_in
 from tests.reporting.blocks import column, data, drawn, headings, rows, tables
@@ -138,3 +138,14 @@ def test_systems_with_the_same_score_are_both_named() -> None:
     corpus = read(text="a_X b_Y\n" * 9)
     same = score(corpus, [replace(corpus, name=name) for name in ("p", "q")])
     assert headline(same).startswith(f"p and q have the same {same.rows[0].metric}, the highest: 100.00 (")
+
+
+def test_many_scores_of_several_systems_are_systems_by_metrics(scores: Scores) -> None:
+    assert len(scores.rows) > LONG
+    verdict, matrix, hint, signature = brief_view(scores, full=False)
+    assert (verdict, signature) == (view(scores)[0], view(scores)[-1])
+    assert isinstance(matrix, Table)
+    assert rows(matrix) == rows(tables(view(scores))[0])
+    assert f"all {len(scores.rows)} scores: --full" in render([hint])
+    alone = replace(scores, rows=tuple(row for row in scores.rows if row.system == scores.rows[0].system))
+    assert brief_view(alone, full=False) == brief_view(alone)

@@ -46,6 +46,7 @@ COMMANDS = {
     "systems": "all systems that a study can train, and their settings",
     "convert": "check a corpus and write it joined, repaired or compressed",
     "testbed": "generate treebanks and predictions with known true scores",
+    "completion": "complete commands, options and names in bash, zsh or fish",
 }
 # Where the commands are: `NAME_parser` makes the parser, `run_NAME` runs the command.
 MODULES = {
@@ -57,6 +58,7 @@ MODULES = {
     "corpora": ("info", "convert", "testbed", "split"),
     "registries": ("metrics", "systems"),
     "ledger": ("ledger",),
+    "completion": ("completion",),
 }
 EXAMPLES = """\
 examples:
@@ -65,6 +67,19 @@ examples:
   deadheat score gold.conllu mine.conllu --metric las --by genre
   deadheat compare gold.conllu mine=mine.conllu theirs=theirs.conllu
   deadheat info train.conllu dev.conllu"""
+START = """\
+Deadheat: a win, or a dead heat? Trustworthy comparisons of language-processing systems.
+
+What do you have?
+  nothing yet              deadheat demo
+  predictions              deadheat compare gold.conllu A=a.conllu B=b.conllu
+  of several data sets     deadheat compare 'gold/{dataset}.conllu' 'pred/{dataset}/{system}.conllu'
+  a table of scores        deadheat compare --scores scores.csv
+  logs of evaluations      deadheat compare logs/
+  corpora, for a study     deadheat init train.conllu dev.conllu test.conllu --out study.toml
+  a study file             deadheat run study.toml
+
+'deadheat --help' lists all commands; 'deadheat help compare' explains one."""
 BUG, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 LONGEST_PROBLEM = 300  # characters of an unexpected error that are printed
 
@@ -77,7 +92,7 @@ def help_text() -> str:
         "Deadheat: a win, or a dead heat? Trustworthy comparisons of language-processing systems.\n\n"
         "usage: deadheat COMMAND [ARGUMENTS]\n\n"
         f"commands:\n{commands}\n\n{EXAMPLES}\n\n"
-        "'deadheat COMMAND --help' shows the options of a command. Every command that prints results takes --json."
+        "'deadheat help COMMAND' shows the options of a command. Every command that prints results takes --json."
     )
 
 
@@ -112,7 +127,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(given: Sequence[str]) -> int:
-    if not given or given[0] in ("-h", "--help", "help"):
+    if not given:
+        print(START)
+        return 0
+    if given[0] == "help" and len(given) > 1:
+        given = [given[1], "--help"]
+    if given[0] in ("-h", "--help", "help"):
         print(help_text())
         return 0
     if given[0] in ("-V", "--version"):
@@ -120,7 +140,7 @@ def _run(given: Sequence[str]) -> int:
         return 0
     name = given[0]
     if name not in COMMANDS:
-        raise InputError(f"deadheat: {name!r} is not a command; {nearest(name, list(COMMANDS))}")
+        raise InputError(f"deadheat: {name!r} is not a command; {nearest(name, [*COMMANDS, 'help'])}")
     module = import_module(_module_name(name))
     arguments = getattr(module, f"{name}_parser")().parse_args(given[1:])
     code: int = getattr(module, f"run_{name}")(arguments)

@@ -14,24 +14,27 @@ from deadheat.arguments import add_arguments, arguments_of
 from deadheat.cli.main import COMMANDS, discard_output
 from deadheat.corpus.formats import REMEDIES
 from deadheat.corpus.readers import FORMATS
-from deadheat.errors import InputError
+from deadheat.errors import InputError, nearest
 from deadheat.files import OPTION, VARIABLE
 from deadheat.kernels import native
 from deadheat.results.base import Result
-from deadheat.screen import encodable, encoding, message, visible
+from deadheat.screen import encodable, encoding, is_terminal, message, visible
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.text import capitalize, parse_size
 
 # Options of commands with several kinds of sources that do not depend on the question.
 GENERAL_OPTIONS = (
     "help", "max_size", "gold", "systems", "sets", "scores", "fail_if_worse", "markdown", "json", "accuracies",
-    "agreement", "design_effect", "run_sd",
+    "agreement", "design_effect", "run_sd", "full",
 )  # fmt: skip
 LEDGER_OPTIONS = ("ledger", "purpose", "over_budget")  # of evaluations of test sets
 READING_OPTIONS = ("format", "columns", "separator", "lenient")  # of corpora
 JSON = "print the result as JSON"
+COMPILING = "compiling kernels, once on this machine, 5 to 20 s"
 LEDGER = "ledger.jsonl"  # the name of one beside a store
-WITHOUT_FILES = ("demo", "metrics", "testbed", "init")  # commands that read no files of others
+FULL = "print all tables, also where there are many"
+MOST_LINES = 40  # of a result that is printed without --full
+WITHOUT_FILES = ("demo", "metrics", "testbed", "init", "completion")  # commands that read no files of others
 
 
 class Parser(argparse.ArgumentParser):
@@ -66,7 +69,16 @@ class Parser(argparse.ArgumentParser):
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
-        raise InputError(f"{self.prog}: {message}; see {self.prog} --help")
+        raise InputError(f"{self.prog}: {message}{self._suggestion(message)}; see {self.prog} --help")
+
+    def _suggestion(self, message: str) -> str:
+        """The option that was probably meant by the first one that does not exist, if any is close."""
+        _, is_unknown, words = message.partition("unrecognized arguments: ")
+        option = words.split(" ")[0].partition("=")[0]
+        if not is_unknown or not option.startswith("--"):
+            return ""
+        suggestion = nearest(option, [name for name in self._option_string_actions if name.startswith("--")])
+        return f"; {suggestion}" if suggestion.startswith("did you mean") else ""
 
     def add_options(
         self, *functions: Callable[..., Any], json: str = "", ledger: bool = False, reading: bool = False
@@ -151,10 +163,23 @@ def ledger_entry(arguments: argparse.Namespace) -> LedgerEntry:
     return LedgerEntry(Ledger.at(arguments.ledger), arguments.purpose, over_budget or "")
 
 
-def announce_compiling() -> None:
-    """Tell a person at a terminal why the first run takes longer."""
-    if sys.stderr.isatty():
-        native.announce = lambda text: print(text, file=sys.stderr)
+def announce_compiling(*, quiet: bool = False) -> None:
+    """Say why a first run takes longer: once, and on a terminal which kernel it is, in a line that disappears."""
+    if quiet:
+        return
+    process, is_drawn, is_said = os.getpid(), is_terminal(sys.stderr), False
+
+    def announce(name: str, problem: str) -> None:
+        nonlocal is_said
+        if is_drawn:
+            text = f"{COMPILING}: {name} ... " if name else ""
+            sys.stderr.write(f"\r\x1b[K{text}")
+        if name and not is_said and (problem or not is_drawn) and os.getpid() == process:
+            sys.stderr.write(f"{COMPILING}{f' ({message(problem)})' * bool(problem)}\n")
+            is_said = True
+        sys.stderr.flush()
+
+    native.announce = announce
 
 
 def report_worker_errors(command: str, run: Callable[[], int]) -> int:
@@ -168,8 +193,11 @@ def report_worker_errors(command: str, run: Callable[[], int]) -> int:
         return 1
 
 
-def show(result: Result, *, as_json: bool, as_markdown: bool = False) -> int:
-    """Print a result and its notes, also to a reader who stops reading, as `head` does; returns the exit code."""
+def show(result: Result, *, as_json: bool, as_markdown: bool = False, full: bool = True) -> int:
+    """Print a result and its notes, also to a reader who stops reading, as `head` does; returns the exit code.
+
+    Without `full`, a long result is its verdict and the tables that there is room for.
+    """
     if as_json and as_markdown:
         raise InputError("--json with --markdown; expected one of them")
     try:
@@ -181,7 +209,7 @@ def show(result: Result, *, as_json: bool, as_markdown: bool = False) -> int:
             from deadheat.reporting.terminal import print_blocks
             from deadheat.reporting.views import brief_view
 
-            print_blocks(brief_view(result))
+            print_blocks(brief_view(result, full=full), most_lines=None if full else MOST_LINES)
         sys.stdout.flush()
     except BrokenPipeError:
         discard_output()

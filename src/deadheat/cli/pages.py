@@ -26,7 +26,7 @@ from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
 from deadheat.files import STDIN
 from deadheat.questions.demo import demo
-from deadheat.reporting.model import Block, Verdict
+from deadheat.reporting.model import Block, Paragraph, Verdict
 from deadheat.reporting.report import Report, demo_report, is_page, report, truth_blocks
 from deadheat.reporting.terminal import print_blocks
 from deadheat.screen import visible
@@ -138,6 +138,7 @@ def demo_parser() -> argparse.ArgumentParser:
         "--out", type=Path, default=Path("deadheat-demo"), metavar="DIR", help="a new folder (default: deadheat-demo)"
     )
     parser.add_argument("--quiet", action="store_true", help="show no progress")
+    parser.add_argument("--full", action="store_true", help="print the tables of the verdicts, too")
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     return parser.add_options(demo, json="print the verdicts and the name of the page as JSON")
 
@@ -146,7 +147,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     for name, least in (("sentences", MIN_SENTENCES), ("times", 1), ("seeds", 1)):
         if getattr(arguments, name) < least:
             raise InputError(f"deadheat demo: --{name} {getattr(arguments, name)}; expected at least {least}")
-    announce_compiling()
+    announce_compiling(quiet=arguments.quiet)
     check_target(arguments.out / "index.html")
     return report_worker_errors("demo", lambda: _demo(arguments))
 
@@ -164,7 +165,10 @@ def _demo(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"verdicts": page.verdicts, "page": str(target)})
     else:
-        print_blocks([*_verdicts(page), *truth_blocks(result)])
+        verdicts = _verdicts(page)
+        truth = list(truth_blocks(result))
+        headlines = [Paragraph(block.headline) for block in verdicts if isinstance(block, Verdict)]
+        print_blocks([*verdicts, *truth] if arguments.full else [*headlines, *truth])
         print(f"\nThe page: {visible(str(target))}")
     if arguments.open:
         webbrowser.open(target.resolve().as_uri())

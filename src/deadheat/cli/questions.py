@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from deadheat.arguments import arguments_of, values_of
 from deadheat.cli.options import (
+    FULL,
     JSON,
     LEDGER_OPTIONS,
     READING_OPTIONS,
@@ -70,6 +71,7 @@ def score_parser() -> argparse.ArgumentParser:
     parser = Parser("score", epilog=SCORE_EXAMPLES)
     parser.add_argument("gold", metavar="GOLD", help=GOLD)
     parser.add_argument("predictions", metavar="PRED", nargs="*", help="predictions for the same text")
+    parser.add_argument("--full", action="store_true", help=FULL)
     return parser.add_options(score, json=JSON, ledger=True, reading=True)
 
 
@@ -81,7 +83,7 @@ def run_score(arguments: argparse.Namespace) -> int:
         raise InputError(f"deadheat score: {arguments.gold} alone; expected {expected}")
     options = values_of(score, arguments) | reading(arguments)
     result = score(arguments.gold, arguments.predictions, ledger_entry=ledger_entry(arguments), **options)
-    return show(result, as_json=arguments.json)
+    return show(result, as_json=arguments.json, full=arguments.full)
 
 
 def compare_parser() -> argparse.ArgumentParser:
@@ -102,6 +104,7 @@ def compare_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--sets", metavar="FILE", help="a table of predictions: set, gold, system, prediction, run")
     parser.add_argument("--scores", metavar="TABLE", help="a table of scores, of items or of whole data sets")
+    parser.add_argument("--full", action="store_true", help=FULL)
     gate = parser.add_argument_group("checks of builds")
     gate.add_argument(
         "--fail-if-worse",
@@ -117,7 +120,7 @@ def compare_parser() -> argparse.ArgumentParser:
 def run_compare(arguments: argparse.Namespace) -> int:
     result = _comparison(arguments)
     has_failed = bool(arguments.fail_if_worse) and result.is_worse(arguments.fail_if_worse)
-    show(result, as_json=arguments.json, as_markdown=arguments.markdown)
+    show(result, as_json=arguments.json, as_markdown=arguments.markdown, full=arguments.full)
     return int(has_failed)
 
 

@@ -118,7 +118,7 @@ def run_parser() -> argparse.ArgumentParser:
 
 
 def run_run(arguments: argparse.Namespace) -> int:
-    announce_compiling()
+    announce_compiling(quiet=arguments.quiet)
     check_slurm_options(arguments)
     plan = Plan.of(arguments.study, arguments.overrides)
     check_files(plan)

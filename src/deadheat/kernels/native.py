@@ -1,8 +1,10 @@
-"""Compile a kernel with numba once; afterwards load its machine code without importing numba.
+"""Load the machine code of a kernel: from the wheel, else from a cache, else compile it with numba.
 
-Importing numba costs 0.3 s of CPU, more than reading and scoring a treebank. So the object code of each kernel
-is kept in a cache folder and loaded through llvmlite alone (0.06 s); numba is imported only when a kernel has
-no cached code for this source, processor and compiler. `docs/design/kernels.md` has the measurements.
+Importing numba costs 0.3 s of CPU, more than reading and scoring a treebank, and compiling takes seconds. A wheel
+brings the kernels along (`library`). Without one, the object code of each kernel is kept in a cache folder and loaded
+through llvmlite alone (0.06 s); numba is imported only when a kernel has no cached code for this source, processor and
+compiler.
+`docs/design/kernels.md` has the measurements.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ import ctypes
 import hashlib
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, update_wrapper
 from pathlib import Path
 from types import FunctionType
@@ -19,7 +22,9 @@ from typing import Any, Generic, ParamSpec, cast
 
 import numpy as np
 
+from deadheat.errors import InputError
 from deadheat.kernels.cache import distrust, read_cached, write_cached
+from deadheat.kernels.library import PROCESSOR, find_compiled, link_library, symbol_of
 
 P = ParamSpec("P")
 
@@ -30,11 +35,14 @@ ERROR_PATH = (
     "NRT_Free", "NRT_MemInfo_call_dtor", "NRT_incref", "NRT_decref",
 )  # fmt: skip
 
+NO_COMPILER = "the compiled kernels of this installation are missing; expected numba: pip install 'deadheat[compile]'"
+
 _CONSTANT = (int, float, tuple, np.generic, np.ndarray)
 _helpers: set[Any] = set()
 _registry: list[Kernel[...]] = []
 _engines: list[Any] = []  # an engine owns the memory of its code, so engines are never released
-announce: Callable[[str], None] | None = None  # the command line may say that a first run compiles
+# The command line may say which kernel is compiled, and why it is not kept; no name: it is done.
+announce: Callable[[str, str], None] | None = None
 
 
 def helper(function: Callable[P, Any]) -> Callable[P, Any]:
@@ -95,35 +103,62 @@ class Kernel(Generic[P]):
 
     def load(self) -> Callable[..., int]:
         """Load the machine code from the cache, or compile it; done once per process."""
-        name = f"{self.__name__}-{self._identity()}"
+        address = find_compiled(self.symbol) or self._load_cached()
+        c_types: list[Any] = []
+        for dtype in self._dtypes:
+            c_types += (ctypes.c_int64,) if dtype is None else (ctypes.c_void_p, ctypes.c_int64)
+        self._native = native = ctypes.CFUNCTYPE(ctypes.c_int64, *c_types)(address)
+        return cast(Callable[..., int], native)
+
+    def _load_cached(self) -> int:
+        name = f"{self.__name__}-{self._identity(_machine())}"
         code = read_cached(FOLDER, f"{name}.o")
         if code is None:
             code = self._compile()
             write_cached(FOLDER, f"{name}.o", code)
-        c_types: list[Any] = []
-        for dtype in self._dtypes:
-            c_types += (ctypes.c_int64,) if dtype is None else (ctypes.c_void_p, ctypes.c_int64)
-        self._native = native = ctypes.CFUNCTYPE(ctypes.c_int64, *c_types)(_link(code, name))
-        return cast(Callable[..., int], native)
+        return _link(code, name)
 
-    def _identity(self) -> str:
-        """Hash of all that decides the machine code: sources, types, compiler, processor."""
+    @property
+    def symbol(self) -> str:
+        """Its name in the library of a wheel."""
+        return symbol_of(self.__name__, self._identity())
+
+    def _identity(self, machine: bytes = b"") -> str:
+        """Hash of all that decides the machine code: sources, types, and the compiler and the processor."""
         functions = [cast(FunctionType, self.python)]
         for function in functions:
             functions += [called for called in _helpers_of(function).values() if called not in functions]
         ingredients = sorted({part for function in functions for part in _ingredients(function)})
-        parts = [self.__name__.encode(), repr(self.types).encode(), *ingredients, _machine()]
+        parts = [self.__name__.encode(), repr(self.types).encode(), *ingredients, machine]
         return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
     def _compile(self) -> bytes:
-        import numba
+        with announced(self.__name__):
+            compiled = self._jit()
+        symbol: str = compiled.native_name
+        code: bytes = compiled._library._get_compiled_object()
+        return symbol.encode() + b"\0" + code
+
+    def portable(self) -> tuple[str, str, str]:
+        """The name in the library of a wheel, the entry point, and LLVM code for the processor of such libraries."""
+        name = f"{self.__name__}-{self._identity(_compiler())}.ll"
+        cached = read_cached(FOLDER, name)
+        if cached is None:
+            compiled = self._jit()
+            cached = f"{compiled.native_name}\0{compiled._library.get_llvm_str()}".encode()
+            write_cached(FOLDER, name, cached)
+        entry, _, code = cached.decode().partition("\0")
+        return self.symbol, entry, code
+
+    def _jit(self) -> Any:
+        """The kernel compiled by numba, as a function that C could call."""
+        try:
+            import numba
+        except ImportError:
+            raise InputError(NO_COMPILER) from None
         from numba import carray, cfunc
         from numba.core import types as numba_types
 
-        if announce is not None:
-            problem = distrust(FOLDER)
-            reason = f"the cache is not used: {problem}" if problem else "first run on this machine only"
-            announce(f"compiling {self.__name__} ({reason})")
         parameters, arguments, c_types = [], [], []
         for i, dtype in enumerate(self._dtypes):
             if dtype is None:
@@ -139,9 +174,7 @@ class Kernel(Generic[P]):
         exec(source, namespace)  # the only way to give numba a function of as many arguments as the kernel has
         compiled = cfunc(numba_types.int64(*c_types), nopython=True, error_model="numpy")(namespace["entry"])
         _check_calls(self.__name__, compiled._library.get_llvm_str())
-        symbol: str = compiled.native_name
-        code: bytes = compiled._library._get_compiled_object()
-        return symbol.encode() + b"\0" + code
+        return compiled
 
 
 def _check_calls(name: str, assembly: str) -> None:
@@ -150,6 +183,26 @@ def _check_calls(name: str, assembly: str) -> None:
     allowed = LIBRARY_CALLS + ERROR_PATH
     unknown = [call for call in declared if not call.startswith(("llvm.", "Py")) and call not in allowed]
     assert not unknown, f"kernel {name} calls {', '.join(unknown)}"
+
+
+@contextmanager
+def announced(name: str) -> Iterator[None]:
+    """Say that a kernel is compiled, and then that it is done."""
+    if announce is None:
+        yield
+        return
+    problem = distrust(FOLDER)
+    announce(name, f"the cache is not used: {problem}" if problem else "")
+    try:
+        yield
+    finally:
+        announce("", "")
+
+
+def build_library(target: Path) -> int:
+    """Compile all kernels into the library of a wheel; returns how many there are."""
+    link_library(target, [registered.portable() for registered in _registry], LIBRARY_CALLS)
+    return len(_registry)
 
 
 def precompile() -> int:
@@ -166,6 +219,15 @@ def _machine() -> bytes:
 
     features = llvm.get_host_cpu_features().flatten()
     return f"{llvmlite.__version__} {llvm.get_host_cpu_name()} {features} {sys.maxsize}".encode()
+
+
+@cache
+def _compiler() -> bytes:
+    """What decides the code of the library of a wheel besides the sources."""
+    import numba
+
+    assert numba.config.CPU_NAME == PROCESSOR, f"numba is to compile for {PROCESSOR} ($NUMBA_CPU_NAME)"
+    return f"{numba.__version__} {PROCESSOR}".encode()
 
 
 @cache

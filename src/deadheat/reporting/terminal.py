@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from deadheat.reporting import model
 from deadheat.reporting.model import Block, Cell, Table, brief, cell_text
@@ -13,14 +14,18 @@ from deadheat.screen import Screen, encodable, encoding, is_drawn_on, visible
 PLAIN = Screen(10_000, color=False)
 
 
-def print_blocks(blocks: Iterable[Block]) -> None:
+def print_blocks(blocks: Iterable[Block], *, most_lines: int | None = None) -> None:
     """Print blocks on standard output, as that can show them."""
     screen = Screen.of(sys.stdout) if is_drawn_on(sys.stdout) else None
-    print(encodable(render(blocks, screen=screen), encoding(sys.stdout)))  # noqa: T201
+    text = render(blocks, screen=screen, most_lines=most_lines)
+    print(encodable(text, encoding(sys.stdout)))  # noqa: T201
 
 
-def render(blocks: Iterable[Block], *, screen: Screen | None = None) -> str:
+def render(blocks: Iterable[Block], *, screen: Screen | None = None, most_lines: int | None = None) -> str:
     """Blocks below each other; without a screen, as plain text of any width.
+
+    Beyond `most_lines`, whole blocks are left out at the end, but never the verdict, the first block below it, and the
+    signature.
 
     Examples
     --------
@@ -32,8 +37,25 @@ def render(blocks: Iterable[Block], *, screen: Screen | None = None) -> str:
     a       89.19
     longer   7.00
     """
-    shown = [_block(block, screen) for block in brief(blocks)]
-    return "\n\n".join(filter(None, shown))
+    shown = [(block, text) for block in brief(blocks) if (text := _block(block, screen))]
+    if most_lines is not None:
+        shown = _abridged(shown, most_lines)
+    return "\n\n".join(text for _, text in shown)
+
+
+def _abridged(shown: Sequence[tuple[Block, str]], most_lines: int) -> list[tuple[Block, str]]:
+    """The first blocks that fit, without a heading at their end, and the signature."""
+    signature = [item for item in shown if isinstance(item[0], model.Signature)]
+    body = [item for item in shown if not isinstance(item[0], model.Signature)]
+    sizes = list(accumulate(text.count("\n") + 2 for _, text in body))
+    kept = max(2, sum(size <= most_lines for size in sizes))
+    while kept < len(body) and isinstance(body[kept - 1][0], model.Heading):
+        kept -= 1
+    if kept >= len(body):
+        return [*body, *signature]
+    left = sum(text.count("\n") + 1 for _, text in body[kept:])
+    more = model.Paragraph(f"{left:,} more lines: --full.")
+    return [*body[:kept], (more, str(more.text)), *signature]
 
 
 def _block(block: Block, screen: Screen | None) -> str:

@@ -26,11 +26,14 @@ def _module_of(result: Result) -> _ViewModule:
     return cast(_ViewModule, import_module(f"deadheat.reporting.views.{result.kind}"))
 
 
-def brief_view(result: Result) -> m.View:
-    """What a terminal has room for; kinds that must be shown fast make it without the rest."""
+def brief_view(result: Result, *, full: bool = True) -> m.View:
+    """What a terminal has room for; kinds that must be shown fast make it without the rest.
+
+    Without `full`, a kind may leave details out of a result that is long.
+    """
     module = import_module(f"deadheat.reporting.views.{result.kind}")
     if hasattr(module, "brief_view"):
-        return (*module.brief_view(result), m.Signature(result.signature))
+        return (*module.brief_view(result, full=full), m.Signature(result.signature))
     return tuple(m.brief(view(result)))
 
 

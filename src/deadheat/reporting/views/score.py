@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from deadheat.reporting import model as m
 from deadheat.results.format import COUNT, NAME, PERCENT, interval_name, unit_names
@@ -12,6 +13,7 @@ from deadheat.text import pluralize, slug
 
 USUAL = ("LAS", "UAS", "UPOS")  # what most people look at first
 FIGURES = 3  # metrics, or systems of a breakdown, that are drawn
+LONG = 30  # scores that are listed one below the other
 GROUPS = 20  # that are drawn
 NO_GROUP = "(none)"  # a group without a name, such as sentences before the first that has a genre
 SCORE = PERCENT.score
@@ -25,10 +27,17 @@ INTERVAL_NOTES = {
 }
 
 
-def brief_view(result: Scores) -> Iterator[m.Block]:
-    """What a terminal shows, without the modules that draw: this command is to start fast."""
+def brief_view(result: Scores, *, full: bool = True) -> Iterator[m.Block]:
+    """What a terminal shows, without the modules that draw: this command is to start fast.
+
+    Without `full`, many scores of several systems are systems by metrics, without intervals and counts.
+    """
     yield m.Verdict(_headline(result))
-    if result.rows:
+    systems = list(dict.fromkeys(row.system for row in result.rows))
+    if not full and len(systems) > 1 and len(result.rows) > LONG and not result.settings.by:
+        yield replace(_matrix(result.rows, systems), caption="", detail=False)
+        yield m.Paragraph(f"Intervals and counts of all {len(result.rows):,} scores: --full.")
+    elif result.rows:
         yield _all_rows(result)
 
 

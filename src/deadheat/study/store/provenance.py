@@ -9,7 +9,8 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
-from importlib.metadata import packages_distributions, version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +30,22 @@ def provenance(folder: str | os.PathLike[str] = ".") -> dict[str, Any]:
     return {
         "deadheat": __version__,
         "python": platform.python_version(),
-        **{name: version(name) for name in PACKAGES},
+        **_installed(PACKAGES),
         "platform": platform.platform(),
         "processors": os.cpu_count() or 0,
         "host": socket.gethostname(),
         "user": _user(),
         **revision(folder),
     }
+
+
+def _installed(packages: Iterable[str]) -> dict[str, str]:
+    """The versions of those packages that are installed: a wheel with compiled kernels needs no numba."""
+    versions = {}
+    for name in packages:
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return versions
 
 
 def with_added_scores(
