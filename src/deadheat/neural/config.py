@@ -19,7 +19,8 @@ from deadheat.errors import InputError, NameUnknown
 if TYPE_CHECKING:
     from jax import Array
 
-PACKAGES = ("jax", "optax")  # of deadheat[neural]
+# What the extras of networks install; deadheat[neural] is for networks in jax.
+EXTRAS = {"neural": ("jax", "optax"), "finetuning": ("torch", "transformers", "safetensors", "tokenizers")}
 # Learning rates of the methods' authors, or as Keras had them in 2017 where these leave it open. The last is Adam with
 # beta 2 of 0.9, as Dozat & Manning (2017) have it for parsers.
 RATES = {
@@ -289,30 +290,30 @@ class Trainer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BatchTrainer:
-    """How a system trains many networks at once: those whose `group` is equal."""
+    """How a system trains many networks at once, or one after the other on one device: those with equal `group`."""
 
     group: Hashable
     config: Any
     train: Trainer
+    extra: str = "neural"  # of the package, that has what they need
 
 
-def import_training(system: str) -> Any:
-    """The module that trains networks, which needs jax; the error says how to install it."""
+def import_training(system: str, module: str = "deadheat.neural.training", extra: str = "neural") -> Any:
+    """The module that trains networks, which needs an extra; the error says how to install it."""
     try:
-        return importlib.import_module("deadheat.neural.training")
+        return importlib.import_module(module)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "deadheat":
             raise
-        raise InputError(_not_installed(system, error.name or "jax")) from error
+        raise InputError(_not_installed(system, error.name or EXTRAS[extra][0], extra)) from error
 
 
-def missing_package(system: str) -> str:
+def missing_package(system: str, extra: str = "neural") -> str:
     """An error message if a package that networks need is not installed, else empty; nothing is imported."""
-    missing = next((name for name in PACKAGES if importlib.util.find_spec(name) is None), "")
-    return _not_installed(system, missing) if missing else ""
+    missing = next((name for name in EXTRAS[extra] if importlib.util.find_spec(name) is None), "")
+    return _not_installed(system, missing, extra) if missing else ""
 
 
-def _not_installed(system: str, package: str) -> str:
-    return (
-        f"{system}: the package {package} is not installed; expected deadheat[neural] (pip install 'deadheat[neural]')"
-    )
+def _not_installed(system: str, package: str, extra: str) -> str:
+    wanted = f"deadheat[{extra}]"
+    return f"{system}: the package {package} is not installed; expected {wanted} (pip install '{wanted}')"

@@ -43,7 +43,9 @@ def find_mistakes(plan: Plan) -> Iterator[Mistake]:
                 yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, names)}"
     for table, entries in (("systems", systems), ("search", searched)):
         for i, entry in enumerate(entries):
-            if entry.batch_trainer is not None and (message := missing_package(entry.name.partition("(")[0])):
+            if (trainer := entry.batch_trainer) is None:
+                continue
+            if message := missing_package(entry.name.partition("(")[0], trainer.extra):
                 yield (table, i), message
     yield from _label_mistakes(plan)
     yield from _vector_mistakes(plan)
