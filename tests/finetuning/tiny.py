@@ -20,7 +20,12 @@ HIDDEN = 32
 WORDS = {"the": "DET", "a": "DET", "dog": "NOUN", "cats": "NOUN", "big": "ADJ", "sees": "VERB", "runs": "VERB"}
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 # Words as they are, and others in pieces of a letter.
-VOCABULARY = (*SPECIAL, *WORDS, *"abcdefghijklmnopqrstuvwxyz", *(f"##{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"))
+VOCABULARY = (
+    *SPECIAL,
+    *WORDS,
+    *"abcdefghijklmnopqrstuvwxyz",
+    *(f"##{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"),
+)
 
 
 def write_encoder(folder: Path, *, positions: int = 32, **changed: Any) -> Path:
@@ -40,7 +45,7 @@ def write_encoder(folder: Path, *, positions: int = 32, **changed: Any) -> Path:
 
 
 def text_of(sentences: int, seed: int) -> str:
-    """Sentences in CoNLL-U: `run` is a verb after a noun and a noun otherwise; words depend on the next noun or verb."""
+    """Sentences in CoNLL-U: `run` is a verb after a noun and a noun otherwise; words depend on the next."""
     rng = np.random.default_rng(seed)
     blocks = []
     for _ in range(sentences):

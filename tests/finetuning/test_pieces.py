@@ -1,0 +1,133 @@
+"""Pieces of words, windows of long sentences, and where the vectors of words come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deadheat.corpus import Corpus, read
+from deadheat.finetuning.devices import reproducible
+from deadheat.finetuning.network import load_encoder, load_tokenizer
+from deadheat.finetuning.pieces import PieceText, Tokenizer, Window, make_rows
+from deadheat.finetuning.training import Model, train_one
+from tests.finetuning.tiny import VOCABULARY, config_of, torch, write_encoder
+
+NUMBER = {piece: number for number, piece in enumerate(VOCABULARY)}
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_encoder(tmp_path_factory.mktemp("encoder") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def tokenizer(encoder: Path) -> Tokenizer:
+    return load_tokenizer(str(encoder), load_encoder(str(encoder)))
+
+
+def corpus(*sentences: str) -> Corpus:
+    blocks = ["".join(f"{word}\tX\n" for word in sentence.split()) + "\n" for sentence in sentences]
+    return read(text="".join(blocks), format="columns", columns=["form", "tag"], separator="\t")
+
+
+def test_words_become_pieces_and_those_without_any_the_unknown_piece(tokenizer: Tokenizer) -> None:
+    text = tokenizer.encode([corpus("the Cab \u00ad ☃"), corpus("dog")])
+    pieces = [VOCABULARY[piece] for piece in text.pieces.tolist()]
+    assert pieces == ["the", "c", "##a", "##b", "[UNK]", "[UNK]", "dog"]
+    assert text.bounds.tolist() == [0, 1, 4, 5, 6, 7]
+    assert text.offsets.tolist() == [0, 4, 5]
+
+
+def test_what_stands_around_a_sentence_and_how_much_fits_between(tokenizer: Tokenizer) -> None:
+    assert (tokenizer.prefix, tokenizer.suffix) == ((NUMBER["[CLS]"],), (NUMBER["[SEP]"],))
+    assert (tokenizer.capacity, tokenizer.padding) == (30, NUMBER["[PAD]"])
+
+
+def test_the_rest_of_a_very_long_word_is_not_read(tokenizer: Tokenizer) -> None:
+    text = tokenizer.encode([corpus("b" * 90)])
+    assert len(text.pieces) == 30 // 4
+
+
+def test_a_text_without_words_has_no_pieces(tokenizer: Tokenizer) -> None:
+    text = tokenizer.encode([read(text="")])
+    assert (len(text.pieces), text.offsets.tolist()) == (0, [0])
+
+
+def text_of(lengths: list[int]) -> PieceText:
+    """A sentence of words with so many pieces."""
+    bounds = np.concatenate([[0], np.cumsum(lengths)])
+    return PieceText(np.arange(bounds[-1]), bounds, np.array([0, len(lengths)]))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_windows_fit_overlap_and_use_every_word_once(seed: int) -> None:
+    lengths = np.random.default_rng(seed).integers(1, 5, size=80).tolist()
+    text = text_of(lengths)
+    windows = text.windows(0, 20)
+    assert all(sum(lengths[window.first : window.end]) <= 20 for window in windows)
+    assert [word for window in windows for word in range(window.used_first, window.used_end)] == list(range(80))
+    for window in windows:
+        assert window.first <= window.used_first < window.used_end <= window.end
+        left, right = window.used_first - window.first, window.end - window.used_end
+        assert left >= 1 or window.first == 0
+        assert right >= 1 or window.end == 80
+
+
+def test_a_sentence_that_fits_is_one_window() -> None:
+    assert text_of([1, 2, 3]).windows(0, 6) == [Window(0, 3, 0, 3)]
+    assert len(text_of([1, 2, 3]).windows(0, 5)) > 1
+
+
+@pytest.mark.parametrize("mean", [False, True])
+def test_vectors_of_words_come_from_their_first_piece_or_all(tokenizer: Tokenizer, *, mean: bool) -> None:
+    text = tokenizer.encode([corpus("the cab", "dog")])
+    rows = make_rows(text, tokenizer, np.array([1, 0]), mean=mean)
+    cls, sep, pad = (NUMBER[name] for name in ("[CLS]", "[SEP]", "[PAD]"))
+    cab = [NUMBER[piece] for piece in ("c", "##a", "##b")]
+    assert rows.pieces.tolist() == [[cls, NUMBER["dog"], sep, pad, pad, pad], [cls, NUMBER["the"], *cab, sep]]
+    assert rows.mask.tolist() == [[1, 1, 1, 0, 0, 0], [1] * 6]
+    assert rows.sources.tolist() == ([1, 7, 8, 9, 10] if mean else [1, 7, 8])
+    assert rows.words.tolist() == ([0, 2, 3, 3, 3] if mean else [0, 2, 3])
+    assert rows.counts.tolist() == ([1, 1, 1, 3] if mean else [1, 1, 1, 1])
+
+
+@pytest.fixture(scope="module")
+def model(encoder: Path) -> Model:
+    train = read(text="".join(f"{word}\t{tag}\n" for word, tag in (("the", "D"), ("dog", "N"))) * 3 + "\n",
+                 format="columns", columns=["form", "tag"], separator="\t")  # fmt: skip
+    return train_one(config_of(encoder, column="tag", epochs=1), train, None, 1)
+
+
+def vectors_of(model: Model, sentence: str, other: str = "") -> np.ndarray:
+    training = model.training
+    text = training.tokenizer.encode([corpus(*filter(None, (sentence, other)))])
+    training.network.eval()
+    with torch.no_grad(), reproducible(training.config, torch.device("cpu")):
+        vectors, lengths = training.network.vectors(text, training.tokenizer, np.arange(len(text.offsets) - 1))
+    return vectors[0, : int(lengths[0])].numpy()  # type: ignore[no-any-return]
+
+
+def test_vectors_of_a_long_sentence_are_those_of_its_windows(model: Model) -> None:
+    words = np.random.default_rng(0).choice(["the", "dog", "big", "cats", "runs"], size=70).tolist()
+    together = vectors_of(model, " ".join(words))
+    text = model.training.tokenizer.encode([corpus(" ".join(words))])
+    windows = text.windows(0, 30)
+    assert len(windows) > 2
+    for window in windows:
+        alone = vectors_of(model, " ".join(words[window.first : window.end]))
+        used = slice(window.used_first, window.used_end)
+        shifted = slice(window.used_first - window.first, window.used_end - window.first)
+        np.testing.assert_allclose(together[used], alone[shifted], atol=2e-5)
+
+
+def test_a_sentence_has_the_same_vectors_beside_a_longer_one(model: Model) -> None:
+    alone, beside = vectors_of(model, "the big dog"), vectors_of(model, "the big dog", "the dog sees the big big cats")
+    np.testing.assert_allclose(alone, beside, atol=2e-5)
+
+
+def test_a_long_sentence_and_words_without_pieces_are_labelled(model: Model) -> None:
+    predicted = model.predict(corpus("the dog " * 60, "\u00ad", "☃ the"))
+    assert predicted.words == 123
+    assert set(predicted.column("tag").strings()) <= {"D", "N"}
