@@ -131,12 +131,16 @@ def load_tokenizer(folder: str) -> Any:
             tokenizer.pre_tokenizer = library.pre_tokenizers.ByteLevel(add_prefix_space=True)
         else:
             name = next((name for name in TOKENIZERS if (path / name).is_file()), "no file of one")
-            raise InputError(f"{folder}: tokenizer: {name}; expected tokenizer.json, vocab.txt, or vocab.json and merges.txt")
+            raise InputError(
+                f"{folder}: tokenizer: {name}; expected tokenizer.json, vocab.txt, or vocab.json and merges.txt"
+            )
     except InputError:
         raise
     except Exception as error:  # the library raises nothing more specific
         problem = " ".join(str(error).split())
-        raise InputError(f"{folder}: tokenizer cannot be read ({problem}); expected tokenizer.json or vocab.txt") from error
+        raise InputError(
+            f"{folder}: tokenizer cannot be read ({problem}); expected tokenizer.json or vocab.txt"
+        ) from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
     tokenizer.encode_special_tokens = True
