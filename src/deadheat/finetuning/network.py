@@ -12,12 +12,13 @@ import transformers
 from torch import nn
 
 from deadheat.corpus.vocabulary import Indices
+from deadheat.encoders.pieces import PieceText, Tokenizer
 from deadheat.errors import InputError
 from deadheat.finetuning.batches import prediction_batches
 from deadheat.finetuning.config import FinetuningConfig
 from deadheat.finetuning.devices import uses_bfloat16
 from deadheat.finetuning.heads import ParserHead, TaggerHead
-from deadheat.finetuning.pieces import PieceText, Tokenizer, make_rows
+from deadheat.finetuning.rows import make_rows, piece_counts
 
 Tensor: TypeAlias = Any
 NOT_NEEDED = ("pooler.", "cls.", "lm_head.")  # weights that vectors of words do not depend on
@@ -70,18 +71,6 @@ class Network(nn.Module):
         return [group for group in groups if group["params"]]
 
 
-def load_tokenizer(folder: str, encoder: Any) -> Tokenizer:
-    """The tokenizer in an encoder's folder."""
-    with _quiet():
-        try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(
-                folder, local_files_only=True, trust_remote_code=False, use_fast=True, add_prefix_space=True
-            )
-        except UNREADABLE as error:
-            raise InputError(f"{folder}: its tokenizer cannot be loaded: {_first_line(error)}") from error
-        return Tokenizer.of(tokenizer, _positions(encoder), folder)
-
-
 def load_encoder(folder: str) -> Any:
     """The encoder in a folder, with all its weights."""
     options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
@@ -103,8 +92,8 @@ def load_encoder(folder: str) -> Any:
     return model
 
 
-def _positions(encoder: Any) -> int:
-    """How many pieces an encoder takes, those around the sentence included; 0 if there is no limit."""
+def longest_input(encoder: Any) -> int:
+    """The number of pieces that an encoder takes, those around the sentence included; 0 if there is no limit."""
     for name, module in encoder.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
             # RoBERTa's numbers begin after that of padding.
@@ -139,7 +128,7 @@ def predict(network: Network, text: PieceText, tokenizer: Tokenizer, sentences: 
     rows: list[np.ndarray] = [np.zeros((0, columns), np.int32)] * len(sentences)
     network.eval()
     with torch.no_grad():
-        for batch in prediction_batches(text.lengths(sentences[real])):
+        for batch in prediction_batches(piece_counts(text, sentences[real])):
             chosen = real[batch]
             vectors, lengths = network.vectors(text, tokenizer, sentences[chosen])
             labels = network.head.decode(vectors, lengths)

@@ -12,14 +12,15 @@ import torch
 
 from deadheat.corpus import Corpus, take
 from deadheat.corpus.vocabulary import Indices
+from deadheat.encoders.folder import check_folder, find_folder, hash_folder
+from deadheat.encoders.pieces import PieceText, Tokenizer
 from deadheat.errors import InputError
-from deadheat.finetuning import folder as folders
 from deadheat.finetuning.batches import training_batches
 from deadheat.finetuning.checkpoints import Checkpoint, checkpoint_key, open_checkpoint
 from deadheat.finetuning.config import FinetuningConfig, slanted_triangle
 from deadheat.finetuning.devices import find_device, reproducible, uses_bfloat16
-from deadheat.finetuning.network import Network, load_encoder, load_tokenizer, predict
-from deadheat.finetuning.pieces import PieceText, Tokenizer
+from deadheat.finetuning.network import Network, load_encoder, longest_input, predict
+from deadheat.finetuning.rows import piece_counts
 from deadheat.finetuning.targets import Targets
 from deadheat.neural.config import OnStep, TrainJob, TrainResult
 from deadheat.neural.labels import Predicted
@@ -83,10 +84,11 @@ class Training:
         cls, config: FinetuningConfig, corpora: Sequence[Corpus], train: Indices, tune: Indices | None, seed: int
     ) -> Training:
         """A network with its initial weights: those of the encoder, and random ones of the head."""
-        folders.check_folder(config.encoder)
+        folder = find_folder(config.encoder)
+        check_folder(folder)
         targets = Targets.of(config, corpora, train, tune)
-        encoder = load_encoder(config.encoder)
-        tokenizer = load_tokenizer(config.encoder, encoder)
+        encoder = load_encoder(folder)
+        tokenizer = Tokenizer.of(folder, longest_input(encoder))
         torch.manual_seed(_torch_seed(seed, 0))
         network = Network(config, encoder, torch.as_tensor(targets.known)).to(find_device())
         return cls(config, seed, network, tokenizer, tokenizer.encode(corpora), targets, train, tune)
@@ -116,7 +118,7 @@ class Training:
         return predict(self.network, self.text, self.tokenizer, sentences)
 
     def _batches(self, epoch: int) -> list[Indices]:
-        return training_batches(self.text.lengths(self.train), self.config.batch, self.seed & 0xFFFFFFFF, epoch)
+        return training_batches(piece_counts(self.text, self.train), self.config.batch, self.seed & 0xFFFFFFFF, epoch)
 
     def _run_epoch(
         self, optimizer: torch.optim.AdamW, progress: Progress, updates: int, on_step: OnStep | None
@@ -171,7 +173,7 @@ class Training:
         """The name of the training's checkpoint."""
         device = self.network.device.type
         precision = "bfloat16" if uses_bfloat16(self.config, device=self.network.device) else "float32"
-        digest = folders.hash_folder(self.config.encoder)
+        digest = hash_folder(find_folder(self.config.encoder))
         facts = (__version__, torch.__version__, device, precision, digest, repr(self.config), repr(self.seed))
         text, targets = self.text, self.targets
         arrays = (self.train, self.tune, text.pieces, text.bounds, text.offsets, targets.labels.codes, targets.heads)

@@ -1,4 +1,4 @@
-"""Pieces of words, windows of long sentences, and where the vectors of words come from."""
+"""Rows of pieces, windows of long sentences, and where the vectors of words come from."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from deadheat.corpus import Corpus, read
+from deadheat.encoders.pieces import Tokenizer
 from deadheat.finetuning.devices import reproducible
-from deadheat.finetuning.network import load_encoder, load_tokenizer
-from deadheat.finetuning.pieces import PieceText, Tokenizer, Window, make_rows
+from deadheat.finetuning.network import load_encoder, longest_input
+from deadheat.finetuning.rows import make_rows
 from deadheat.finetuning.training import Model, train_one
 from tests.finetuning.tiny import VOCABULARY, config_of, torch, write_encoder
 
@@ -24,7 +25,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def tokenizer(encoder: Path) -> Tokenizer:
-    return load_tokenizer(str(encoder), load_encoder(str(encoder)))
+    return Tokenizer.of(str(encoder), longest_input(load_encoder(str(encoder))))
 
 
 def corpus(*sentences: str) -> Corpus:
@@ -42,42 +43,7 @@ def test_words_become_pieces_and_those_without_any_the_unknown_piece(tokenizer: 
 
 def test_what_stands_around_a_sentence_and_how_much_fits_between(tokenizer: Tokenizer) -> None:
     assert (tokenizer.prefix, tokenizer.suffix) == ((NUMBER["[CLS]"],), (NUMBER["[SEP]"],))
-    assert (tokenizer.capacity, tokenizer.padding) == (30, NUMBER["[PAD]"])
-
-
-def test_the_rest_of_a_very_long_word_is_not_read(tokenizer: Tokenizer) -> None:
-    text = tokenizer.encode([corpus("b" * 90)])
-    assert len(text.pieces) == 30 // 4
-
-
-def test_a_text_without_words_has_no_pieces(tokenizer: Tokenizer) -> None:
-    text = tokenizer.encode([read(text="")])
-    assert (len(text.pieces), text.offsets.tolist()) == (0, [0])
-
-
-def text_of(lengths: list[int]) -> PieceText:
-    """A sentence of words with so many pieces."""
-    bounds = np.concatenate([[0], np.cumsum(lengths)])
-    return PieceText(np.arange(bounds[-1]), bounds, np.array([0, len(lengths)]))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_windows_fit_overlap_and_use_every_word_once(seed: int) -> None:
-    lengths = np.random.default_rng(seed).integers(1, 5, size=80).tolist()
-    text = text_of(lengths)
-    windows = text.windows(0, 20)
-    assert all(sum(lengths[window.first : window.end]) <= 20 for window in windows)
-    assert [word for window in windows for word in range(window.used_first, window.used_end)] == list(range(80))
-    for window in windows:
-        assert window.first <= window.used_first < window.used_end <= window.end
-        left, right = window.used_first - window.first, window.end - window.used_end
-        assert left >= 1 or window.first == 0
-        assert right >= 1 or window.end == 80
-
-
-def test_a_sentence_that_fits_is_one_window() -> None:
-    assert text_of([1, 2, 3]).windows(0, 6) == [Window(0, 3, 0, 3)]
-    assert len(text_of([1, 2, 3]).windows(0, 5)) > 1
+    assert tokenizer.capacity == 30
 
 
 @pytest.mark.parametrize("mean", [False, True])
@@ -113,7 +79,7 @@ def test_vectors_of_a_long_sentence_are_those_of_its_windows(model: Model) -> No
     words = np.random.default_rng(0).choice(["the", "dog", "big", "cats", "runs"], size=70).tolist()
     together = vectors_of(model, " ".join(words))
     text = model.training.tokenizer.encode([corpus(" ".join(words))])
-    windows = text.windows(0, 30)
+    windows = text.windows_of(0, 70, 30)
     assert len(windows) > 2
     for window in windows:
         alone = vectors_of(model, " ".join(words[window.first : window.end]))
