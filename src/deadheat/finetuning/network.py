@@ -92,6 +92,14 @@ def load_encoder(folder: str) -> Any:
     return model
 
 
+def check_pieces(text: PieceText, encoder: Any, folder: str) -> None:
+    """Refuse pieces that the encoder has no vectors for."""
+    highest, vectors = int(text.pieces.max(initial=0)), len(encoder.get_input_embeddings().weight)
+    if highest >= vectors:
+        problem = f"piece {highest} of its tokenizer has no vector, of {vectors:,}"
+        raise InputError(f"{folder}: {problem}; expected the tokenizer that belongs to the weights")
+
+
 def longest_input(encoder: Any) -> int:
     """The number of pieces that an encoder takes, those around the sentence included; 0 if there is no limit."""
     for name, module in encoder.named_modules():

@@ -19,7 +19,7 @@ from deadheat.finetuning.batches import training_batches
 from deadheat.finetuning.checkpoints import Checkpoint, checkpoint_key, open_checkpoint
 from deadheat.finetuning.config import FinetuningConfig, slanted_triangle
 from deadheat.finetuning.devices import find_device, reproducible, uses_bfloat16
-from deadheat.finetuning.network import Network, load_encoder, longest_input, predict
+from deadheat.finetuning.network import Network, check_pieces, load_encoder, longest_input, predict
 from deadheat.finetuning.rows import piece_counts
 from deadheat.finetuning.targets import Targets
 from deadheat.neural.config import OnStep, TrainJob, TrainResult
@@ -91,7 +91,9 @@ class Training:
         tokenizer = Tokenizer.of(folder, longest_input(encoder))
         torch.manual_seed(_torch_seed(seed, 0))
         network = Network(config, encoder, torch.as_tensor(targets.known)).to(find_device())
-        return cls(config, seed, network, tokenizer, tokenizer.encode(corpora), targets, train, tune)
+        text = tokenizer.encode(corpora)
+        check_pieces(text, encoder, folder)
+        return cls(config, seed, network, tokenizer, text, targets, train, tune)
 
     def run(self, checkpoint: Checkpoint, on_step: OnStep | None = None) -> Progress:
         """Train from the checkpoint on; the network then has the weights of its best epoch."""

@@ -4,5 +4,6 @@ from deadheat.systems import baselines, bilstm, command, finetuned, hmm, logline
 from deadheat.systems.system import SYSTEMS, Model, System
 
 __all__ = [
-    "SYSTEMS", "Model", "System", "baselines", "bilstm", "command", "finetuned", "hmm", "loglinear", "parsers", "perceptron",
+    "SYSTEMS", "Model", "System", "baselines", "bilstm", "command", "finetuned", "hmm", "loglinear", "parsers",
+    "perceptron",
 ]  # fmt: skip

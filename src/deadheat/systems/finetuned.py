@@ -88,29 +88,31 @@ def finetuned(  # noqa: PLR0913 (each is a setting)
             weight_decay=weight_decay, drop=drop, norm=norm, batch=batch, precision=precision, threads=threads,
             schedule=TrainSchedule(epochs, patience),
         )  # fmt: skip
-        trees = ParserInput("none", "", "", bad_trees)
+        return finetuned_system(NAME, config, bad_trees)
     except InputError as error:
         raise InputError(f"{NAME}: {error}") from error
 
+
+def finetuned_system(name: str, config: FinetuningConfig, bad_trees: str = "refuse") -> System:
+    """A system that trains an encoder with a head on it."""
+    trees = ParserInput("none", "", "", bad_trees)
+
     def train(train: Corpus, tune: Corpus | None, seed: int) -> Model:
-        if not train.words:
-            raise InputError(f"{train.name}: no words; {NAME} expected some to learn from")
-        if config.parses:
-            train = take(train, trees.usable(NAME, train, np.arange(train.sentences)))
-        else:
-            training_labels(train, column, NAME)
-        model: Model = import_training(NAME, TRAINING, EXTRA).train_one(config, train, tune, seed)
+        if not config.parses:
+            training_labels(train, config.column, name)
+        elif train.words:
+            train = take(train, trees.usable(name, train, np.arange(train.sentences)))
+        model: Model = import_training(name, TRAINING, EXTRA).train_one(config, train, tune, seed)
         return model
 
     def train_jobs(
         corpus: Corpus, jobs: Sequence[TrainJob], on_step: OnStep | None = None
     ) -> Iterator[tuple[int, TrainResult]]:
         if config.parses:
-            jobs = [replace(job, train=trees.usable(NAME, corpus, np.sort(job.train))) for job in jobs]
+            jobs = [replace(job, train=trees.usable(name, corpus, np.sort(job.train))) for job in jobs]
         else:
-            training_labels(corpus, column, NAME)
-        yield from import_training(NAME, TRAINING, EXTRA).train_jobs(corpus, jobs, on_step)
+            training_labels(corpus, config.column, name)
+        yield from import_training(name, TRAINING, EXTRA).train_jobs(corpus, jobs, on_step)
 
-    trainer = BatchTrainer((NAME, config, bad_trees), config, train_jobs, EXTRA)
-    # The column of a parser is none: what it predicts is trees.
-    return System(NAME, train, tuned=True, trees=config.parses, batch_trainer=trainer)
+    trainer = BatchTrainer((name, config, bad_trees), config, train_jobs, EXTRA)
+    return System(name, train, tuned=True, trees=config.parses, batch_trainer=trainer)
