@@ -1,6 +1,6 @@
 """Fine-tune an encoder as a tagger and as a parser, and print the accuracy of UPOS and the LAS on dev, and the times.
 
-    python -m benchmarks.finetuning --data FOLDER --encoder FOLDER [--sentences 200] [--epochs 20] [--set rate=2e-5]
+    python -m benchmarks.finetuning --data FOLDER --encoder FOLDER [--sentences 200] [--epochs 20] [--set encoder_rate=2e-5]
         [--tasks tags,trees] [--systems finetuned,networks] [--repeat]
 
 FOLDER of `--data` holds the train and dev part of a treebank in CoNLL-U, such as en_ewt. The last tenth of train picks
@@ -26,6 +26,7 @@ from deadheat.metrics import METRICS, align
 from deadheat.neural.config import TrainJob, TrainResult
 from deadheat.systems import SYSTEMS
 
+FINETUNED = {"tags": "transformer.v1", "trees": "transformer-parser.v1"}
 METRIC = {"tags": "accuracy(column='upos')", "trees": "las"}
 COMPARED: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "tags": ("bilstm.v1", {}), "trees": ("biaffine.v1", {"size": "small", "tags": "none"}),
@@ -40,14 +41,14 @@ def main() -> None:
     changed = {name: literal(value) for name, _, value in (item.partition("=") for item in given.set)}
     common = {"encoder": given.encoder, "epochs": given.epochs, "threads": given.threads, **changed}
     for task in given.tasks.split(","):
-        settings = {**common, "task": task}
+        settings = {**common, "finetune": True}
         if "networks" in given.systems.split(","):
             report(task, *COMPARED[task], train, dev, given.seed)
         if "finetuned" not in given.systems.split(","):
             continue
-        report(task, "finetuned.v1", settings, train, dev, given.seed)
+        report(task, FINETUNED[task], settings, train, dev, given.seed)
         if given.repeat:
-            first, second = (run("finetuned.v1", {**settings, "epochs": 1}, train, dev, given.seed) for _ in range(2))
+            first, second = (run(FINETUNED[task], {**settings, "epochs": 1}, train, dev, given.seed) for _ in range(2))
             same = to_bytes(first.predictions["dev"]) == to_bytes(second.predictions["dev"])
             print(f"{task}: one epoch, twice with one seed: {'the same' if same else 'other'} predictions")
 
@@ -61,7 +62,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--tasks", default="tags,trees")
-    parser.add_argument("--set", action="append", default=[], help="a setting of finetuned.v1, such as rate=2e-5")
+    parser.add_argument("--set", action="append", default=[], help="a setting, such as encoder_rate=2e-5")
     parser.add_argument("--repeat", action="store_true")
     parser.add_argument("--systems", default="finetuned", help="finetuned, networks or both")
     return parser

@@ -187,7 +187,7 @@ def test_without_tune_the_last_epoch_is_kept(encoder: Path) -> None:
 
 def test_a_loss_that_is_no_number_fails_in_one_line(encoder: Path) -> None:
     corpus, job = whole()
-    job = replace(job, config=config_of(encoder, rate=1e30, head_rate=1e30, warmup=0.0))
+    job = replace(job, config=config_of(encoder, rate=1e30, encoder_rate=1e30, warmup=0.0))
     ((_, result),) = train_jobs(corpus, [job])
     assert "loss is nan" in result.failed or "loss is inf" in result.failed
     assert result.predictions == {}
@@ -212,7 +212,7 @@ def training_of(config: FinetuningConfig) -> Training:
 
 
 def test_encoder_and_head_have_learning_rates_of_their_own(encoder: Path) -> None:
-    config = config_of(encoder, rate=1e-4, head_rate=1e-2, weight_decay=0.1)
+    config = config_of(encoder, encoder_rate=1e-4, rate=1e-2, weight_decay=0.1)
     with reproducible(config, torch.device("cpu")):
         training = training_of(config)
     rates = {id(w): (g["rate"], g["weight_decay"]) for g in training.network.parameter_groups() for w in g["params"]}

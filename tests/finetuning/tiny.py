@@ -71,6 +71,6 @@ def corpus_of(sentences: int, seed: int = 1) -> Corpus:
 def config_of(folder: Path, **settings: Any) -> FinetuningConfig:
     """A quick training of the tiny encoder."""
     epochs = settings.pop("epochs", 8)
-    defaults = {"rate": 2e-3, "head_rate": 1e-2, "batch": 8, "drop": 0.0, "arc_size": 16, "relation_size": 8}
+    defaults = {"encoder_rate": 2e-3, "rate": 1e-2, "batch": 8, "drop": 0.0, "arc_size": 16, "relation_size": 8}
     schedule = TrainSchedule(epochs, settings.pop("patience", epochs))
     return FinetuningConfig(encoder=str(folder), schedule=schedule, **{**defaults, **settings})

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.neural.config import AS_IS, TrainSchedule
 
 EXTRA = "finetuning"
+RATIO = 32  # of the largest learning rate to the smallest
 CHOICES: Mapping[str, Sequence[str]] = {
     "task": ("tags", "trees"),
     "classifier": ("softmax", "crf"),
     "scheme": (AS_IS, "bio", "iob1", "iobes"),
+    "trees": ("any", "projective"),
     "pieces": ("first", "mean"),
     "precision": ("auto", "float32", "bfloat16"),
 }
@@ -29,18 +31,19 @@ class FinetuningConfig:
     scheme: str = AS_IS
     classifier: str = "softmax"
     pieces: str = "first"
-    arc_size: int = 500
+    arc_size: int = 300
     relation_size: int = 100
-    rate: float = 5e-5  # of the encoder
-    head_rate: float = 1e-3
+    trees: str = "any"  # the best tree, or the best projective one
+    encoder_rate: float = 5e-5
+    rate: float = 1e-3  # of the head
     warmup: float = 0.1
     weight_decay: float = 0.01
-    drop: float = 0.2
-    norm: float = 1.0
+    drop: float = 0.1
+    norm: float = 5.0
     batch: int = 32
     precision: str = "auto"
     threads: int = 1
-    schedule: TrainSchedule = TrainSchedule(20, 5)  # noqa: RUF009 (frozen)
+    schedule: TrainSchedule = TrainSchedule(30, 5)  # noqa: RUF009 (frozen)
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
@@ -49,7 +52,7 @@ class FinetuningConfig:
         for name in ("arc_size", "relation_size", "batch", "threads"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name}={getattr(self, name)}; expected at least 1")
-        for name in ("rate", "head_rate"):
+        for name in ("encoder_rate", "rate"):
             if not 0 < getattr(self, name) < math.inf:
                 raise InputError(f"{name}={getattr(self, name):g}; expected a number above 0")
         for name in ("warmup", "drop"):
@@ -58,11 +61,6 @@ class FinetuningConfig:
         for name in ("weight_decay", "norm"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise InputError(f"{name}={getattr(self, name):g}; expected a number above 0, or 0 for none")
-
-    @property
-    def group(self) -> Hashable:
-        """Networks with equal configurations are trained one after the other by one program."""
-        return self
 
     @property
     def parses(self) -> bool:
@@ -83,6 +81,3 @@ def slanted_triangle(update: int, updates: int, warmup: float) -> float:
     last = max(updates - 1, 1)
     height = update / top if update < top else (last - update) / max(last - top, 1e-9)
     return (1 + max(height, 0.0) * (RATIO - 1)) / RATIO
-
-
-RATIO = 32  # of the largest learning rate to the smallest

@@ -14,7 +14,7 @@ from torch import nn
 
 from deadheat.corpus.vocabulary import offsets_of
 from deadheat.finetuning.config import FinetuningConfig
-from deadheat.trees import best_trees
+from deadheat.trees import best_projective_trees, best_trees
 
 Tensor: TypeAlias = Any  # of torch, which need not be installed where types are checked
 
@@ -95,6 +95,7 @@ class ParserHead(nn.Module):
 
     def __init__(self, config: FinetuningConfig, size: int, known: Tensor) -> None:
         super().__init__()
+        self.find_trees = best_projective_trees if config.trees == "projective" else best_trees
         self.dropout = nn.Dropout(config.drop)
         self.root = nn.Parameter(torch.empty(size).uniform_(-1, 1) * (3.0 / size) ** 0.5)
         self.views = nn.ModuleList(
@@ -141,7 +142,7 @@ class ParserHead(nn.Module):
         views = self(vectors)
         words = inside(lengths, vectors.shape[1])
         offsets = offsets_of(lengths.cpu().numpy())
-        found = best_trees(self.arc_scores(views, lengths).float().cpu().numpy(), offsets)
+        found = self.find_trees(self.arc_scores(views, lengths).float().cpu().numpy(), offsets)
         heads = torch.zeros(words.shape, dtype=torch.int64, device=vectors.device)
         heads[words] = torch.as_tensor(found, dtype=torch.int64, device=vectors.device)
         relations = self.relation_scores(views, heads).argmax(-1)

@@ -63,7 +63,7 @@ class Network(nn.Module):
     def parameter_groups(self) -> list[dict[str, Any]]:
         """Weights of the encoder and of the head with their learning rates; only matrices decay."""
         groups = []
-        for part, rate in ((self.encoder, self.config.rate), (self.head, self.config.head_rate)):
+        for part, rate in ((self.encoder, self.config.encoder_rate), (self.head, self.config.rate)):
             for decays in (True, False):
                 weights = [w for w in part.parameters() if w.requires_grad and (w.ndim > 1) == decays]
                 decay = self.config.weight_decay if decays else 0.0
