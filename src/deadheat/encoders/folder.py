@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import os
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -28,17 +29,20 @@ BLOCK = 1 << 22
 FOLDER = "the folder of an encoder in Hugging Face's layout"
 
 
-@cache
-def find_folder(name: str) -> str:
-    """The folder of an encoder: the name itself, or where huggingface_hub keeps an encoder of that name.
+def find_folder(name: str, base: str | os.PathLike[str] = "") -> str:
+    """The folder of an encoder: relative to `base`, or where huggingface_hub keeps the encoder of that name.
 
     Raises
     ------
     InputError
         If there is no such folder, and no such encoder can be downloaded.
     """
-    if Path(name).is_dir():
-        return name
+    path = os.path.join(base, name)
+    return path if os.path.isdir(path) else _download(name)
+
+
+@cache
+def _download(name: str) -> str:
     if not HUB_NAME.match(name):
         raise InputError(f"{name}: no such folder; expected {FOLDER}")
     try:

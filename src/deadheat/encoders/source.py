@@ -94,11 +94,8 @@ class EncoderFeatures:
 def load_encoder(folder: str, _digest: str, *, every: bool) -> tuple[Tokenizer, Any]:
     """An encoder and its tokenizer."""
     config = check_folder(folder)
-    if (missing := missing_package()) is not None:
-        raise InputError(
-            f"{folder}: the package {missing} is not installed; expected deadheat[transformers] "
-            "(pip install 'deadheat[transformers]')"
-        )
+    if message := missing_package(folder):
+        raise InputError(message)
     kind = str(config["model_type"])
     architecture = Architecture.of(config, folder)
     if architecture is None:
@@ -110,9 +107,11 @@ def load_encoder(folder: str, _digest: str, *, every: bool) -> tuple[Tokenizer, 
     return tokenizer, importlib.import_module("deadheat.encoders.forward").Encoder(weights, architecture, every=every)
 
 
-def missing_package() -> str | None:
-    """A package of deadheat[transformers] that is not installed; nothing is imported."""
-    return next((name for name in PACKAGES if importlib.util.find_spec(name) is None), None)
+def missing_package(name: str) -> str:
+    """An error message if a package that encoders need is not installed, else empty; nothing is imported."""
+    missing = next((package for package in PACKAGES if importlib.util.find_spec(package) is None), "")
+    expected = "expected deadheat[transformers] (pip install 'deadheat[transformers]')"
+    return f"{name}: the package {missing} is not installed; {expected}" if missing else ""
 
 
 def encode_words(text: PieceText, tokenizer: Tokenizer, encoder: Any, array: Features, *, mean: bool) -> None:
