@@ -1,7 +1,7 @@
 """Fine-tune an encoder as a tagger and as a parser, and print the accuracy of UPOS and the LAS on dev, and the times.
 
-    python -m benchmarks.finetuning --data FOLDER --encoder FOLDER [--sentences 200] [--epochs 20] [--set encoder_rate=2e-5]
-        [--tasks tags,trees] [--systems finetuned,networks] [--repeat]
+    python -m benchmarks.finetuning --data FOLDER --encoder FOLDER [--sentences 200] [--epochs 20] [--tasks tags,trees]
+        [--set encoder_rate=2e-5] [--systems finetuned,networks] [--repeat]
 
 FOLDER of `--data` holds the train and dev part of a treebank in CoNLL-U, such as en_ewt. The last tenth of train picks
 the epoch; dev is labelled once, at the end. `--repeat` trains for one epoch twice with one seed and says whether the

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -149,10 +150,10 @@ def test_settings_of_fine_tuning_are_refused_where_the_encoder_is_frozen() -> No
 
 
 def test_sentences_that_are_no_trees_are_refused_or_skipped(encoder: Path) -> None:
-    from deadheat.corpus import read
-
-    text = text_of(20, 1) + "1\tdog\t_\tNOUN\t_\t_\t2\tdep\t_\t_\n2\tdog\t_\tNOUN\t_\t_\t1\tdep\t_\t_\n\n"
-    corpus = read(text=text)
+    corpus = corpus_of(20)
+    heads = corpus.trees.copy()
+    heads[corpus.offsets[3] : corpus.offsets[4]] = 0  # several roots
+    corpus = replace(corpus, heads=heads)
     with pytest.raises(InputError, match="root"):
         parser(encoder, epochs=1).train(corpus, None, 0)
     assert parser(encoder, epochs=1, bad_trees="skip").train(corpus, None, 0).predict(corpus).words == corpus.words
@@ -171,6 +172,7 @@ def test_a_missing_package_is_named_with_what_installs_it(monkeypatch: pytest.Mo
     )
 
 
+@pytest.mark.slow
 def test_torch_is_imported_only_to_train(encoder: Path) -> None:
     code = f"""
 import sys
@@ -184,14 +186,16 @@ assert "jax" not in sys.modules
 sys.modules["torch"] = None
 sys.modules.pop("deadheat.finetuning.training")
 from deadheat.corpus import read
+from deadheat.errors import InputError
 try:
-    SYSTEMS.make("transformer.v1", encoder={str(encoder)!r}, finetune=True).train(read(text="a_X\\n"), None, 0)
-except Exception as error:
+    SYSTEMS.make("transformer.v1", encoder={str(encoder)!r}, finetune=True, column="tag").train(read(text="a_X\\n"), None, 0)
+except InputError as error:
     print(error)
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("transformer.v1: the package torch is not installed; expected deadheat[finetuning]")
 
 
 @pytest.mark.slow

@@ -22,7 +22,6 @@ from deadheat.finetuning.rows import make_rows, piece_counts
 
 Tensor: TypeAlias = Any
 NOT_NEEDED = ("pooler.", "cls.", "lm_head.")  # weights that vectors of words do not depend on
-UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, ImportError)
 
 
 class Network(nn.Module):
@@ -80,7 +79,7 @@ def load_encoder(folder: str) -> Any:
             model, report = transformers.AutoModel.from_pretrained(
                 folder, config=config, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **options
             )
-        except UNREADABLE as error:
+        except Exception as error:  # of transformers, safetensors, or the model's own code
             raise InputError(f"{folder}: the encoder cannot be loaded: {_first_line(error)}") from error
     missing = sorted(name for name in report["missing_keys"] if not name.startswith(NOT_NEEDED))
     missing += sorted(str(key[0]) for key in report.get("mismatched_keys", ()))
