@@ -20,7 +20,8 @@ def field() -> TaggerHead:
     head = TaggerHead(config_of(Path(), classifier="crf"), SIZE, torch.ones(LABELS, dtype=torch.bool))
     for weight in head.parameters():
         torch.nn.init.normal_(weight)
-    return head.eval().requires_grad_(requires_grad=False)
+    head.eval().requires_grad_(requires_grad=False)
+    return head
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +67,8 @@ def parser() -> ParserHead:
     head = ParserHead(config_of(Path(), task="trees"), SIZE, torch.tensor([True, True, True]))
     for weight in head.parameters():
         torch.nn.init.normal_(weight)
-    return head.eval().requires_grad_(requires_grad=False)
+    head.eval().requires_grad_(requires_grad=False)
+    return head
 
 
 def test_trees_have_one_root_and_relations_are_the_best_of_their_arcs() -> None:

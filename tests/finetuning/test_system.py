@@ -188,7 +188,8 @@ sys.modules.pop("deadheat.finetuning.training")
 from deadheat.corpus import read
 from deadheat.errors import InputError
 try:
-    SYSTEMS.make("transformer.v1", encoder={str(encoder)!r}, finetune=True, column="tag").train(read(text="a_X\\n"), None, 0)
+    system = SYSTEMS.make("transformer.v1", encoder={str(encoder)!r}, finetune=True, column="tag")
+    system.train(read(text="a_X\\n"), None, 0)
 except InputError as error:
     print(error)
 """

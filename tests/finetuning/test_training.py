@@ -13,10 +13,10 @@ import pytest
 
 from deadheat.corpus import Corpus, concatenate, to_bytes
 from deadheat.errors import InputError
-from deadheat.finetuning import training as trainings
 from deadheat.finetuning.checkpoints import Checkpoint
 from deadheat.finetuning.config import FinetuningConfig
 from deadheat.finetuning.devices import reproducible
+from deadheat.finetuning.targets import Targets
 from deadheat.finetuning.training import Training, train_jobs, train_one
 from deadheat.kernels import cache
 from deadheat.neural.config import TrainJob
@@ -161,7 +161,7 @@ def test_the_best_epoch_is_kept_and_patience_ends_training(encoder: Path, monkey
     scores = iter([0.5, 0.9, 0.8, 0.8, 0.8])
     weights: list[Any] = []
 
-    def score(self: trainings.Targets, *_: object) -> float:
+    def score(self: Targets, *_: object) -> float:
         return next(scores)
 
     saved = Checkpoint.save
@@ -170,7 +170,7 @@ def test_the_best_epoch_is_kept_and_patience_ends_training(encoder: Path, monkey
         weights.append({name: value.clone() for name, value in state.items()})
         saved(self, progress, state, best)
 
-    monkeypatch.setattr(trainings.Targets, "score", score)
+    monkeypatch.setattr(Targets, "score", score)
     monkeypatch.setattr(Checkpoint, "save", save)
     model = train_one(config_of(encoder, epochs=9, patience=2), TRAIN, TUNE, 1)
     assert (model.progress.best_epoch, model.progress.epoch) == (2, 4)

@@ -13,7 +13,7 @@ from deadheat.finetuning.config import FinetuningConfig
 
 def on_accelerator() -> bool:
     """Whether torch finds a GPU."""
-    return find_device().type != "cpu"
+    return bool(find_device().type != "cpu")
 
 
 def find_device() -> torch.device:

@@ -104,7 +104,7 @@ def longest_input(encoder: Any) -> int:
     for name, module in encoder.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
             # RoBERTa's numbers begin after that of padding.
-            return module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
+            return int(module.num_embeddings) - (0 if module.padding_idx is None else int(module.padding_idx) + 1)
     return int(getattr(encoder.config, "max_position_embeddings", 0) or 0)
 
 

@@ -30,7 +30,7 @@ def make_rows(text: PieceText, tokenizer: Tokenizer, sentences: Indices, *, mean
     """The windows of some sentences, padded."""
     windows = [
         (row, window) for row, sentence in enumerate(sentences.tolist())
-        for window in text.windows_of(*text.offsets[sentence : sentence + 2].tolist(), tokenizer.capacity)
+        for window in text.windows_of(int(text.offsets[sentence]), int(text.offsets[sentence + 1]), tokenizer.capacity)
     ]  # fmt: skip
     prefix, suffix = list(tokenizer.prefix), list(tokenizer.suffix)
     rows = [
