@@ -334,7 +334,7 @@ def test_other_architectures_need_torch(tmp_path: Path, monkeypatch: pytest.Monk
     folder = write_encoder(tmp_path / "bert")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"model_type": "deberta-v2"}))
-    monkeypatch.setitem(sys.modules, "torch", None)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(InputError, match="an encoder of type deberta-v2 needs the package torch, which is not"):
         vectors(folder, corpus_of("cats"))
 
@@ -345,7 +345,7 @@ def test_other_architectures_go_through_transformers(tmp_path: Path, monkeypatch
     pytest.importorskip("transformers")
     folder = write_encoder(tmp_path / "bert")
     expected = [vectors(folder, corpus_of(*SENTENCES), used=used) for used in ("last", "all")]
-    monkeypatch.setattr(source.Architecture, "of", lambda *_: None)
+    monkeypatch.setattr(Architecture, "of", lambda *_: None)
     monkeypatch.setattr(source, "VERSION", 0)
     load_encoder.cache_clear()
     found = [vectors(folder, corpus_of(*SENTENCES), used=used) for used in ("last", "all")]

@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,8 +84,13 @@ def test_many_heads_train_on_features_that_are_computed_once(tmp_path: Path, mon
     from deadheat.encoders import source
 
     train, _, _ = corpora()
-    folder, calls, encode = encoder_for(train, tmp_path / "encoder"), [], source.encode_words
-    monkeypatch.setattr(source, "encode_words", lambda *args, **more: (calls.append(1), encode(*args, **more)))
+    folder, calls, encode = encoder_for(train, tmp_path / "encoder"), list[int](), source.encode_words
+
+    def counted(*args: Any, mean: bool) -> None:
+        calls.append(1)
+        encode(*args, mean=mean)
+
+    monkeypatch.setattr(source, "encode_words", counted)
     order = np.arange(train.sentences)
     splits = [Partition(str(first), {"train": order[first:60], "dev": order[60:]}, len(order)) for first in (0, 5)]
     settings = [{"encoder": folder, "epochs": 2, "batch": 8, "rate": rate} for rate in (0.01, 0.02)]
