@@ -122,7 +122,7 @@ class TestNames:
             asked.append((name, allow_patterns))
             return str(tmp_path)
 
-        monkeypatch.setitem(sys.modules, "huggingface_hub", SimpleNamespace(snapshot_download=download))  # type: ignore[misc]
+        monkeypatch.setitem(sys.modules, "huggingface_hub", SimpleNamespace(snapshot_download=download))
         folders._download.cache_clear()
         assert find_folder("google/tiny-bert") == str(tmp_path)
         assert find_folder("google/tiny-bert") == str(tmp_path)
@@ -134,13 +134,13 @@ class TestNames:
         def fail(*_: object, **__: object) -> str:
             raise ConnectionError("Cannot reach the hub.\nMore.")
 
-        monkeypatch.setitem(sys.modules, "huggingface_hub", SimpleNamespace(snapshot_download=fail))  # type: ignore[misc]
+        monkeypatch.setitem(sys.modules, "huggingface_hub", SimpleNamespace(snapshot_download=fail))
         expected = r"a/b: no such folder, and not downloaded \(Cannot reach the hub\); expected the folder"
         with pytest.raises(InputError, match=expected):
             find_folder("a/b")
 
     def test_without_the_package_there_is_one_line(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(sys.modules, "huggingface_hub", None)  # type: ignore[arg-type]
+        monkeypatch.setitem(sys.modules, "huggingface_hub", None)
         with pytest.raises(InputError, match=r"a/b: no such folder, and the package huggingface_hub.*is not installed"):
             find_folder("a/b")
 

@@ -198,8 +198,8 @@ def test_features_are_computed_once_and_read_from_the_cache(cache_folder: Path) 
     assert np.array_equal(first, again)
     assert again[2, 0, 1] == 5
     cached_features("another", (3, 1, 2), fill)
-    cached_features("key", (3, 2, 1), lambda _: calls.append(2))
-    assert calls == [1, 1, 2]
+    cached_features("key", (3, 2, 1), lambda array: fill(array.reshape(3, 1, 2)))
+    assert len(calls) == 3
     assert not list(cache_folder.rglob("*.part"))
     for array in (first, again):
         with pytest.raises(ValueError, match="read-only"):

@@ -106,7 +106,8 @@ def read_weights(folder: str, architecture: Architecture, kind: str) -> Weights:
     prefix = words.removesuffix(WORDS)
     distilled = kind == "distilbert"
     reader = _Reader(arrays, prefix, folder)
-    table = reader.array(WORDS)
+    # Vectors of words may be smaller than those of layers only in ELECTRA.
+    table = reader.array(WORDS, None, None if kind == "electra" else architecture.size)
     width = table.shape[-1]
     weights: Weights = {
         "words": table,
