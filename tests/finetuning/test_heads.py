@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from deadheat.finetuning.batches import MOST_PIECES, prediction_batches, training_batches
 from deadheat.finetuning.config import slanted_triangle
 from deadheat.finetuning.heads import FORBIDDEN, ParserHead, TaggerHead
-from tests.finetuning.tiny import config_of, torch
+from tests.finetuning.tiny import config_of
 
 LABELS, SIZE = 3, 5
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from deadheat.corpus import Corpus, read
 from deadheat.encoders.pieces import Tokenizer
@@ -13,7 +14,7 @@ from deadheat.finetuning.devices import reproducible
 from deadheat.finetuning.network import load_encoder, longest_input
 from deadheat.finetuning.rows import make_rows
 from deadheat.finetuning.training import Model, train_one
-from tests.finetuning.tiny import VOCABULARY, config_of, torch, write_encoder
+from tests.finetuning.tiny import VOCABULARY, config_of, write_encoder
 
 NUMBER = {piece: number for number, piece in enumerate(VOCABULARY)}
 

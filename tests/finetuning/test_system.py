@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+import transformers
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.finetuning.network import load_encoder, longest_input
 from deadheat.systems import SYSTEMS, System
-from tests.finetuning.tiny import corpus_of, text_of, torch, transformers, write_encoder
+from tests.finetuning.tiny import corpus_of, text_of, write_encoder
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = {"encoder_rate": 2e-3, "rate": 1e-2, "batch": 8, "drop": 0.0, "epochs": 6}

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from deadheat.corpus import Corpus, concatenate, to_bytes
 from deadheat.errors import InputError
@@ -20,7 +21,7 @@ from deadheat.finetuning.targets import Targets
 from deadheat.finetuning.training import Training, train_jobs, train_one
 from deadheat.kernels import cache
 from deadheat.neural.config import TrainJob
-from tests.finetuning.tiny import config_of, corpus_of, torch, write_encoder
+from tests.finetuning.tiny import config_of, corpus_of, write_encoder
 
 TRAIN, TUNE, TEST = corpus_of(120, 1), corpus_of(30, 2), corpus_of(40, 3)
 

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
+import torch
+import transformers
 
 from deadheat.corpus import Corpus, read
 from deadheat.finetuning.config import FinetuningConfig
 from deadheat.neural.config import TrainSchedule
-
-torch = pytest.importorskip("torch", reason="deadheat[finetuning] is not installed")
-transformers = pytest.importorskip("transformers", reason="deadheat[finetuning] is not installed")
 
 HIDDEN = 32
 WORDS = {"the": "DET", "a": "DET", "dog": "NOUN", "cats": "NOUN", "big": "ADJ", "sees": "VERB", "runs": "VERB"}
