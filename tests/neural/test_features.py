@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -236,7 +237,7 @@ def test_the_oldest_features_leave_a_full_cache(cache_folder: Path, monkeypatch:
     monkeypatch.setattr(features, "FEATURES_ON_DISK", 40)
     arrays = []
     for number, key in enumerate(("old", "middle", "new")):
-        arrays.append(cached_features(key, (4, 1, 2), lambda array, number=number: array.fill(number)))
+        arrays.append(cached_features(key, (4, 1, 2), partial(np.ndarray.fill, value=number)))
         for path in (cache_folder / "features").iterdir():
             os.utime(path, (path.stat().st_mtime - 100,) * 2)
     assert len(list((cache_folder / "features").iterdir())) == 2

@@ -44,7 +44,7 @@ class EncoderSettings:
     pieces
         The vector of a word: that of its `first` piece, or the `mean` of all its pieces.
     layers
-        The `last` layer of the encoder, or `all` of them, mixed by weights that are learned.
+        `all` layers of the encoder, mixed by weights that are learned, or the `last` one only.
     units
         Units of each direction of BiLSTM layers between encoder and head: `100`, `100,75`, ...; `none` for no layers.
     word_size, vectors, frozen
@@ -76,7 +76,7 @@ class EncoderSettings:
 
     encoder: str
     pieces: str = "first"
-    layers: str = "last"
+    layers: str = "all"
     units: str = NO_LAYERS
     word_size: int = 0
     vectors: str = ""
