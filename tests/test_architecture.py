@@ -30,6 +30,8 @@ LAYERS = (
     ("items",),
     ("trees",),
     ("neural", "stats"),
+    ("encoders",),
+    ("finetuning",),
     ("systems",),
     ("ranking",),
     ("results",),

@@ -19,8 +19,8 @@ from deadheat.corpus.vocabulary import offsets_of
 from deadheat.errors import InputError
 from deadheat.neural import batches, stack
 from deadheat.neural.config import HyperParams, TrainJob
+from deadheat.neural.labels import Labels, TargetLabels
 from deadheat.neural.stack import StackJob, TrainedNetwork, train_all
-from deadheat.neural.tasks import Labels, TargetLabels
 from deadheat.systems import SYSTEMS
 from tests.neural.test_schemes import to_scheme
 from tests.neural.tiny import TINY, corpus_of, rows_of, split_of

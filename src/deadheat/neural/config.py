@@ -19,7 +19,10 @@ from deadheat.errors import InputError, NameUnknown
 if TYPE_CHECKING:
     from jax import Array
 
-PACKAGES = ("jax", "optax")  # of deadheat[neural]
+    from deadheat.neural.features import FeatureSource
+
+# What the extras of networks install; deadheat[neural] is for networks in jax.
+EXTRAS = {"neural": ("jax", "optax"), "finetuning": ("torch", "transformers", "safetensors", "tokenizers")}
 # Learning rates of the methods' authors, or as Keras had them in 2017 where these leave it open. The last is Adam with
 # beta 2 of 0.9, as Dozat & Manning (2017) have it for parsers.
 RATES = {
@@ -77,19 +80,21 @@ class Shape:
     fixed_words: bool = False  # whether word vectors stay as they are
     tag_size: int = 0  # of tag vectors; 0: no tags
     omits: bool = False  # whether whole vectors of words, characters and tags are dropped in training
+    feature_size: int = 0  # numbers per word and layer of a source of features; the source decides
+    feature_layers: int = 1  # of which a mixture is learned
     varied: bool = False  # whether networks have variants: `units` are then the most, and a random field is there
 
     network: ClassVar[str] = "deadheat.neural.tagger"  # the module that implements it
 
     def __post_init__(self) -> None:
         check_choices({name: getattr(self, name) for name in self.__dataclass_fields__})
-        if not 1 <= len(self.units) <= 3 or min(self.units) < 1:
-            raise InputError(f"units {self.units}; expected one to three layers of at least one unit")
+        if len(self.units) > 3 or min(self.units, default=1) < 1:
+            raise InputError(f"units {self.units}; expected at most three layers, each of at least one unit")
 
     @property
     def family(self) -> Shape:
         """What must be equal for taggers to train together where the device has kernels that pad units."""
-        if type(self) is not Shape or max(self.units) > MOST_UNITS:
+        if type(self) is not Shape or not self.units or max(self.units) > MOST_UNITS:
             return self
         return replace(
             self, units=(1,), classifier="crf", optimizer="nadam", dropout="variational", dropped="both", varied=True
@@ -111,7 +116,7 @@ class Shape:
     def inputs(self) -> int:
         """The size of a word's vector at the first layer."""
         characters = {"none": 0, "cnn": self.filters, "lstm": 2 * self.filters}[self.characters]
-        return self.word_size + self.case_size + characters + self.tag_size
+        return self.word_size + self.case_size + characters + self.tag_size + self.feature_size
 
 
 def merge_shapes(shapes: Sequence[Shape]) -> Shape:
@@ -219,6 +224,7 @@ class NetworkConfig:
     """What taggers and parsers have in common, except seed and sentences."""
 
     vectors: str = ""  # a file of word vectors, if any
+    features: FeatureSource | None = None
     shape: Shape
     hyper: HyperParams
     schedule: TrainSchedule
@@ -289,30 +295,30 @@ class Trainer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BatchTrainer:
-    """How a system trains many networks at once: those whose `group` is equal."""
+    """How a system trains many networks at once, or one after the other on one device: those with equal `group`."""
 
     group: Hashable
     config: Any
     train: Trainer
+    extra: str = "neural"  # of the package, that has what they need
 
 
-def import_training(system: str) -> Any:
-    """The module that trains networks, which needs jax; the error says how to install it."""
+def import_training(system: str, module: str = "deadheat.neural.training", extra: str = "neural") -> Any:
+    """The module that trains networks, which needs an extra; the error says how to install it."""
     try:
-        return importlib.import_module("deadheat.neural.training")
+        return importlib.import_module(module)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "deadheat":
             raise
-        raise InputError(_not_installed(system, error.name or "jax")) from error
+        raise InputError(_not_installed(system, error.name or EXTRAS[extra][0], extra)) from error
 
 
-def missing_package(system: str) -> str:
+def missing_package(system: str, extra: str = "neural") -> str:
     """An error message if a package that networks need is not installed, else empty; nothing is imported."""
-    missing = next((name for name in PACKAGES if importlib.util.find_spec(name) is None), "")
-    return _not_installed(system, missing) if missing else ""
+    missing = next((name for name in EXTRAS[extra] if importlib.util.find_spec(name) is None), "")
+    return _not_installed(system, missing, extra) if missing else ""
 
 
-def _not_installed(system: str, package: str) -> str:
-    return (
-        f"{system}: the package {package} is not installed; expected deadheat[neural] (pip install 'deadheat[neural]')"
-    )
+def _not_installed(system: str, package: str, extra: str) -> str:
+    wanted = f"deadheat[{extra}]"
+    return f"{system}: the package {package} is not installed; expected {wanted} (pip install '{wanted}')"

@@ -15,89 +15,19 @@ from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
 from deadheat.corpus.transforms import with_labels, with_trees
-from deadheat.corpus.vocabulary import Column, Indices, Vocabulary, offsets_of
-from deadheat.errors import InputError
+from deadheat.corpus.vocabulary import Column, Indices, Vocabulary
 from deadheat.metrics.universal import main_label
 from deadheat.neural import programs, text
 from deadheat.neural.config import AS_IS, BracketShape, NetworkConfig, ParserConfig, Shape, TaggerConfig
-from deadheat.neural.schemes import f1_of, recode, scheme_of
+from deadheat.neural.features import FeatureSource
+from deadheat.neural.labels import Labels, Predicted, TargetLabels, labelled_attachment
 from deadheat.neural.stack import Splits
 from deadheat.neural.tagger import PLANES
-from deadheat.neural.text import Encoding, Lexicon, distinct_strings, encode_columns, encode_corpora, tokens_of
+from deadheat.neural.text import Encoding, Lexicon, distinct_strings, encode_columns, encode_corpora
 from deadheat.trees import bracketing
-
-Codes: TypeAlias = NDArray[np.integer]
-Predicted: TypeAlias = NDArray[np.integer]  # one row per word
 
 ROOT = "root"
 NO_TAG = ""  # stands for tags that training has not seen
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Labels:
-    """Label strings of a text: a code for every word, and the first word of every sentence and the number of words."""
-
-    codes: Codes
-    strings: Sequence[str]
-    offsets: Indices
-
-    @classmethod
-    def of(cls, corpora: Sequence[Corpus], name: str) -> Labels:
-        """The labels of a column of concatenated corpora."""
-        columns = [corpus.column(name) for corpus in corpora]
-        strings = distinct_strings(columns)
-        offsets = offsets_of(np.concatenate([np.diff(corpus.offsets) for corpus in corpora]))
-        return cls(encode_columns(columns, strings), strings, offsets)
-
-    def tokens(self, sentences: Indices) -> Indices:
-        """Positions of all words of some sentences."""
-        return tokens_of(self.offsets, np.diff(self.offsets), sentences)
-
-    def part(self, sentences: Indices) -> tuple[Codes, Indices]:
-        """Codes of some sentences' words, and the offsets of these sentences."""
-        return self.codes[self.tokens(sentences)], offsets_of(np.diff(self.offsets)[sentences])
-
-    def scheme(self, sentences: Indices) -> str | None:
-        """The scheme of these sentences' labels; None for plain tags."""
-        return scheme_of(self.strings, *self.part(sentences))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TargetLabels:
-    """What networks learn: a code for every word of the sentences they may see, 0 for all others."""
-
-    names: tuple[str, ...]
-    source: str | None  # the scheme of the corpus; None for plain tags
-    codes: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, labels: Labels, sentences: Indices, *, source: str | None, scheme: str) -> TargetLabels:
-        """Labels of these sentences in a scheme; others are not looked at."""
-        old, offsets = labels.part(sentences)
-        if source is not None:
-            new, names = recode(old, labels.strings, offsets, target=source if scheme == AS_IS else scheme)
-        elif scheme == AS_IS:
-            used = np.flatnonzero(np.bincount(old))
-            names = tuple(labels.strings[code] for code in used.tolist())
-            new = np.searchsorted(used, old).astype(np.int32)
-        else:
-            raise InputError(f"scheme={scheme!r}: the labels are no chunks; expected some such as B-NP, or 'as-is'")
-        codes = np.zeros(len(labels.codes), np.int32)
-        codes[labels.tokens(sentences)] = new
-        return cls(names, source, codes)
-
-    def score(self, gold: Codes, predicted: Codes, offsets: Indices) -> float:
-        """F1 of chunks, or accuracy."""
-        if self.source is not None:
-            return f1_of(gold, predicted, self.names, offsets)
-        return float((gold == predicted).mean()) if len(gold) else 0.0
-
-    def column(self, predicted: Codes, offsets: Indices) -> Column:
-        """Predicted labels in the scheme of the corpus; invalid sequences are repaired as conlleval reads them."""
-        names, codes = self.names, predicted
-        if self.source is not None:
-            codes, names = recode(predicted, names, offsets, target=self.source)
-        return Column(np.asarray(codes, np.int32), Vocabulary.of(list(names)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,6 +39,7 @@ class TaggingTask:
     column: str
     labels: Labels
     targets: TargetLabels
+    features: FeatureSource | None = None
 
     @classmethod
     def of(cls, config: TaggerConfig, corpora: Sequence[Corpus], splits: Splits, lexicon: Lexicon) -> TaggingTask:
@@ -116,7 +47,9 @@ class TaggingTask:
         source = labels.scheme(splits.trains[0])
         targets = TargetLabels.of(labels, splits.learned, source=source, scheme=config.scheme)
         encoding = encode_corpora(corpora, targets.codes, targets.names, lexicon)
-        return cls(config.shape, encoding, config.column, replace(labels, codes=targets.codes), targets)
+        encoding = with_features(encoding, config.features, corpora)
+        labels = replace(labels, codes=targets.codes)
+        return cls(config.shape, encoding, config.column, labels, targets, config.features)
 
     def score(self, predicted: Predicted, sentences: Indices) -> float:
         """F1 of chunks, or accuracy, of predictions for some sentences."""
@@ -133,7 +66,8 @@ class TaggingTask:
     def encode(self, corpus: Corpus, lexicon: Lexicon) -> Encoding:
         """Another corpus, without its labels."""
         corpus.column(self.column)
-        return encode_corpora([corpus], np.zeros(corpus.words, np.int32), self.targets.names, lexicon)
+        encoding = encode_corpora([corpus], np.zeros(corpus.words, np.int32), self.targets.names, lexicon)
+        return with_features(encoding, self.features, [corpus])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,6 +80,7 @@ class ParsingTask:
     heads: NDArray[np.int32]
     tag_column: str
     planes: tuple[Vocabulary, Vocabulary] | None = None
+    features: FeatureSource | None = None
 
     @classmethod
     def of(cls, config: ParserConfig, corpora: Sequence[Corpus], splits: Splits, lexicon: Lexicon) -> ParsingTask:
@@ -158,13 +93,13 @@ class ParsingTask:
         encoding = encode_corpora(corpora, relations.codes, relations.names, lexicon)
         encoding = replace(encoding, extra={"heads": heads}, tags=tags)
         labels = Labels(relations.codes, relations.names, labels.offsets)
-        task = cls(config.shape, encoding, labels, heads, config.tags)
+        task = cls(config.shape, encoding, labels, heads, config.tags, features=config.features)
         if isinstance(config.shape, BracketShape):
             task = task._with_brackets(config.shape)
         if tags:
             extra = {**task.encoding.extra, "tags": tag_codes(corpora, config.tags, tags)}
             task = replace(task, encoding=replace(task.encoding, extra=extra))
-        return task
+        return replace(task, encoding=with_features(task.encoding, config.features, corpora))
 
     @property
     def relations(self) -> Sequence[str]:
@@ -189,10 +124,8 @@ class ParsingTask:
     def score(self, predicted: Predicted, sentences: Indices) -> float:
         """The labelled attachment score of predictions for some sentences; subtypes of relations do not count."""
         gold, offsets = self.labels.part(sentences)
-        trees = self.trees(predicted, offsets)
-        _, main = np.unique([main_label(name) for name in self.relations], return_inverse=True)
-        right = (trees[:, 0] == self.heads[self.labels.tokens(sentences)]) & (main[trees[:, 1]] == main[gold])
-        return float(right.mean()) if len(right) else 0.0
+        heads = self.heads[self.labels.tokens(sentences)]
+        return labelled_attachment(heads, gold, self.trees(predicted, offsets), self.relations)
 
     def write(self, corpus: Corpus, predicted: Predicted) -> Corpus:
         """The corpus with predicted trees."""
@@ -213,7 +146,8 @@ class ParsingTask:
         extra: dict[str, NDArray[np.generic]] = dict.fromkeys(self.encoding.extra, zeros)
         if tags:
             extra["tags"] = tag_codes([corpus], self.tag_column, tags)
-        return replace(encode_corpora([corpus], zeros, self.relations, lexicon), extra=extra, tags=tags)
+        encoding = replace(encode_corpora([corpus], zeros, self.relations, lexicon), extra=extra, tags=tags)
+        return with_features(encoding, self.features, [corpus])
 
 
 Task: TypeAlias = TaggingTask | ParsingTask
@@ -221,6 +155,8 @@ Task: TypeAlias = TaggingTask | ParsingTask
 
 def make_task(config: NetworkConfig, corpora: Sequence[Corpus], splits: Splits, lexicon: Lexicon) -> Task:
     """What networks learn from concatenated corpora."""
+    if (source := config.features) is not None:
+        config = replace(config, shape=replace(config.shape, feature_size=source.size, feature_layers=source.layers))
     if isinstance(config, ParserConfig):
         return ParsingTask.of(config, corpora, splits, lexicon)
     assert isinstance(config, TaggerConfig)
@@ -230,6 +166,13 @@ def make_task(config: NetworkConfig, corpora: Sequence[Corpus], splits: Splits, 
 def task_variant(config: NetworkConfig, corpus: Corpus, train: Indices) -> Hashable:
     """Networks of one group with different variants train separately: the scheme in which a tagger writes chunks."""
     return Labels.of([corpus], config.column).scheme(np.sort(train)) if isinstance(config, TaggerConfig) else None
+
+
+def with_features(encoding: Encoding, source: FeatureSource | None, corpora: Sequence[Corpus]) -> Encoding:
+    """A text with the features of its words, if there is a source of them."""
+    if source is None:
+        return encoding
+    return replace(encoding, extra={**encoding.extra, "features": source.features(corpora)})
 
 
 def tag_codes(corpora: Sequence[Corpus], column: str, tags: Sequence[str]) -> NDArray[np.int32]:

@@ -16,9 +16,10 @@ from deadheat.neural import fused
 from deadheat.neural.config import NetworkConfig, OnStep, TrainJob, TrainResult, merge_shapes
 from deadheat.neural.devices import configure_jax, on_accelerator, stack_size, trim_programs
 from deadheat.neural.encoder import Weights
+from deadheat.neural.labels import Predicted
 from deadheat.neural.programs import DeviceData, free_programs, programs
 from deadheat.neural.stack import Splits, StackJob, TrainedNetwork, predict_parts, train_all
-from deadheat.neural.tasks import Predicted, Task, make_task, task_variant
+from deadheat.neural.tasks import Task, make_task, task_variant
 from deadheat.neural.text import Arrays, Lexicon, distinct_forms, round_up
 from deadheat.neural.vectors import PretrainedVectors
 

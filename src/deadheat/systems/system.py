@@ -43,7 +43,8 @@ class System:
     commas, where `trees` stands for heads and relations, as in `upos,feats,trees`. With `trees=True` it predicts trees,
     and columns only if `column` names some. `batch_trainer` is for systems that can train many models at once.
     `most_labels` is how many labels its column may have in training, 0 for any number. `commands` are the command lines
-    that it runs: files that they name are part of its code.
+    that it runs: files that they name are part of its code. `encoder` is the folder or the name of a pretrained encoder
+    that it reads: the contents of its files are part of what identifies a run.
     """
 
     name: str
@@ -55,6 +56,7 @@ class System:
     most_labels: int = 0
     column: str = ""
     commands: tuple[str, ...] = ()
+    encoder: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -21,11 +21,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from deadheat.corpus.reading import expand
+from deadheat.encoders.folder import folder_files
 from deadheat.errors import InputError, reason
 from deadheat.study.plan.entries import CorpusEntry
 from deadheat.study.plan.needs import entries
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import compress, decompress
+from deadheat.systems import SYSTEMS
 from deadheat.user_code import hash_file
 
 PREFIX = "deadheat-files-"
@@ -75,6 +77,9 @@ def _files(plan: Plan, folder: Path) -> Iterator[Path]:
     for entry in entries(plan):
         vectors = entry.settings.get("vectors", "")
         yield from (folder / str(name) for name in (vectors if isinstance(vectors, list) else [vectors]) if name)
+    for encoder in dict.fromkeys(SYSTEMS.make(system).encoder for system in plan.systems):
+        if encoder and (folder / encoder).is_dir():  # nodes download encoders that are no folders by their names
+            yield from folder_files(str(folder / encoder))
     yield from (file for file in plan.code_files if not _is_installed(file))
     for name in plan.study.engine.files:
         path = folder / name

@@ -284,14 +284,21 @@ def check_importable(plan: Plan) -> None:
 
 
 def use_stacks(plan: Plan) -> bool:
-    """Whether the study has networks that can train together, and this machine an accelerator."""
-    if plan.study.engine.device == "cpu" or all(
-        SYSTEMS.make(name).batch_trainer is None for name in {cell.system for cell in plan.cells}
-    ):
+    """Whether the study has networks that train in this process, and this machine an accelerator for them."""
+    if plan.study.engine.device == "cpu":
         return False
+    trainers = [SYSTEMS.make(name).batch_trainer for name in {cell.system for cell in plan.cells}]
+    return any(has_accelerator(extra) for extra in {trainer.extra for trainer in trainers if trainer is not None})
+
+
+def has_accelerator(extra: str) -> bool:
+    """Whether what an extra installs finds an accelerator; without it, each network reports what is missing."""
     try:
-        from deadheat.neural.devices import on_accelerator
-    except ModuleNotFoundError:  # each network reports what is missing
+        if extra == "finetuning":
+            from deadheat.finetuning.devices import on_accelerator
+        else:
+            from deadheat.neural.devices import on_accelerator
+    except ModuleNotFoundError:
         return False
     return on_accelerator()
 

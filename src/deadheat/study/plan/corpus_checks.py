@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.corpus import take
+from deadheat.encoders.folder import check_folder, find_folder
+from deadheat.encoders.source import missing_package as missing_encoder_package
 from deadheat.errors import InputError, nearest
 from deadheat.metrics import METRICS
 from deadheat.neural.config import missing_package
@@ -47,10 +49,13 @@ def find_mistakes(plan: Plan) -> Iterator[Mistake]:
                     yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, names)}"
     for table, entries in (("systems", systems), ("search", searched)):
         for i, entry in enumerate(entries):
-            if entry.batch_trainer is not None and (message := missing_package(entry.name.partition("(")[0])):
+            if (trainer := entry.batch_trainer) is None:
+                continue
+            if message := missing_package(entry.name.partition("(")[0], trainer.extra):
                 yield (table, i), message
     yield from _label_mistakes(plan)
     yield from _vector_mistakes(plan)
+    yield from _encoder_mistakes(plan)
     yield from _split_mistakes(plan)
     yield from _hypothesis_mistakes(plan)
 
@@ -83,6 +88,22 @@ def _vector_mistakes(plan: Plan) -> Iterator[Mistake]:
                 if file and not exists(plan.path.parent / str(file)):
                     name = shorten(str(file))
                     yield (table, i, "vectors"), f"vectors {name!r}: no such file; expected word vectors"
+
+
+def _encoder_mistakes(plan: Plan) -> Iterator[Mistake]:
+    """Encoders that cannot be used, and packages for them that are not installed."""
+    entries = [("systems", i, SYSTEMS.make(entry.name, **settings).encoder)
+               for i, entry in enumerate(plan.study.systems) for settings in grid(entry.settings)]  # fmt: skip
+    entries += [("search", i, system.encoder) for i, system in enumerate(plan.searched)]
+    for table, i, encoder in dict.fromkeys(entries):
+        if not encoder:
+            continue
+        try:
+            check_folder(find_folder(encoder, plan.path.parent))
+            if message := missing_encoder_package(f"encoder {shorten(encoder)!r}"):
+                raise InputError(message)
+        except InputError as error:
+            yield (table, i, "encoder"), str(error)
 
 
 def _split_mistakes(plan: Plan) -> Iterator[Mistake]:

@@ -19,6 +19,7 @@ from deadheat.corpus.readers import READERS
 from deadheat.corpus.reading import expand
 from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
+from deadheat.encoders.folder import find_folder, hash_folder
 from deadheat.errors import Fault, InputError, StudyError, reason
 from deadheat.metrics import METRICS, Metric
 from deadheat.registry import base_name, code_of, digest_of, with_digest
@@ -235,14 +236,17 @@ class Plan:
         return self.labels.get(system, system)
 
     def vectors_of(self, system: str) -> str:
-        """The hash of the word vector file that a system reads; empty if it reads none."""
-        if not (name := str(SYSTEMS.make(system).settings.get("vectors", ""))):
-            return ""
+        """The hash of the word vector file and of the encoder that a system reads; empty if it reads neither."""
+        made = SYSTEMS.make(system)
+        encoder = hash_folder(find_folder(made.encoder, self.path.parent)) if made.encoder else ""
+        if not (name := str(made.settings.get("vectors", ""))):
+            return encoder
         path = self.path.parent / name
         try:
-            return hash_file(path)[:32]
+            vectors = hash_file(path)[:32]
         except OSError as error:
             raise InputError(f"{path}: {reason(error)}; expected word vectors") from error
+        return "+".join(filter(None, [vectors, encoder]))
 
     @cached_property
     def code_files(self) -> tuple[Path, ...]:
@@ -278,7 +282,7 @@ class Plan:
             raise InputError(f"code of {name} ({digest}): changed while the study was running; expected no change")
         for what, now, then in (
             (f"corpus {cell.corpus}", self.hashes.get(cell.corpus), cell.corpus_hash),
-            (f"word vectors of {cell.system}", self.vectors_of(cell.system), cell.vectors),
+            (f"word vectors or encoder of {cell.system}", self.vectors_of(cell.system), cell.vectors),
         ):
             if now != then:
                 raise InputError(f"{what}: changed while the study was running; expected no change until its end")
