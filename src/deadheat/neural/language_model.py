@@ -20,18 +20,17 @@ import numpy as np
 from jax import Array, lax
 from numpy.typing import NDArray
 
-from deadheat.errors import InputError
 from deadheat.neural import lstm, rng
 from deadheat.neural.config import HyperParams
+from deadheat.neural.contextual import DIRECTIONS, LanguageModelSettings
 from deadheat.neural.devices import compile_program, configure_jax
 from deadheat.neural.encoder import take_rows
 from deadheat.neural.programs import clip_gradients, optimizer
 from deadheat.neural.raw_text import NEWLINE
 from deadheat.neural.text import UNKNOWN, hash_strings, round_up
 
-DIRECTIONS = ("forward", "backward")
 WINDOW = 64  # characters that gradients go back through
-STREAMS = 32  # read side by side, unless the text is too short for them
+STREAMS = 16  # read side by side, unless the text is too short for them
 LEAST_WINDOWS = 4  # of every stream
 HELD_OUT = 20  # one line of so many
 SEEN_ONCE = 1  # characters that are as rare as this are unknown, so that the unknown one is learned
@@ -40,31 +39,6 @@ NO_TARGET = -1
 IMPOSSIBLE = -1e9
 
 Codes = NDArray[np.int32]
-
-
-@dataclass(frozen=True, slots=True)
-class LanguageModelSettings:
-    """Settings of character language models.
-
-    The rate is that of Adam at the start; it falls to zero linearly. `drop` is the share of numbers that are dropped
-    from the vectors of characters and from the states that predict.
-    """
-
-    units: int = 128
-    epochs: int = 20
-    character_size: int = 32
-    rate: float = 0.01
-    drop: float = 0.1
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name, least in (("units", 1), ("epochs", 1), ("character_size", 1)):
-            if getattr(self, name) < least:
-                raise InputError(f"{name}={getattr(self, name)}; expected at least {least}")
-        if not 0 < self.rate < math.inf:
-            raise InputError(f"rate={self.rate:g}; expected a number above 0")
-        if not 0 <= self.drop < 1:
-            raise InputError(f"drop={self.drop:g}; expected a share from 0 to less than 1")
 
 
 class Weights(NamedTuple):
@@ -94,10 +68,9 @@ class LanguageModel:
     bits: float  # per character of the lines that were held out; NaN if there were none
     weights: Weights = field(repr=False)
 
-    @property
-    def units(self) -> int:
-        """The size of its states."""
-        return len(self.weights.recurrent)
+    def __str__(self) -> str:
+        bits = "no line was held out" if math.isnan(self.bits) else f"{self.bits:.3f} bits per character held out"
+        return f"{self.direction} language model of {len(self.characters):,} characters: {bits}"
 
 
 def train_language_model(text: str, settings: LanguageModelSettings, direction: str) -> LanguageModel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from dataclasses import dataclass
@@ -48,7 +49,18 @@ class RawSentences:
 
     def text(self, sentences: Indices) -> str:
         """Some sentences as a text of one line each."""
-        return NEWLINE.join(self.sentences[sentence] for sentence in sentences.tolist())
+        lines = (self.sentences[sentence].replace(NEWLINE, " ") for sentence in sentences.tolist())
+        return NEWLINE.join(filter(None, lines))
+
+    @property
+    def hash(self) -> str:
+        """A hash of the sentences and the places of their words."""
+        digest = hashlib.sha256()
+        for array in (self.offsets, self.starts, self.ends):
+            digest.update(array.astype("<i8").tobytes() + b"|")
+        for sentence in self.sentences:
+            digest.update(len(sentence).to_bytes(8, "little") + sentence.encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
 
 
 def _spaces_after(corpus: Corpus, forms: list[str]) -> list[bool]:

@@ -1,0 +1,75 @@
+"""A BiLSTM tagger that reads contextual string embeddings (Akbik et al. 2018); needs deadheat[neural]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.vocabulary import Indices
+from deadheat.errors import InputError
+from deadheat.neural import config as networks
+from deadheat.neural.config import BatchTrainer, OnStep, TrainJob, TrainResult
+from deadheat.neural.contextual import ContextualStrings, LanguageModelSettings
+from deadheat.systems.bilstm import TaggerSettings
+from deadheat.systems.system import SYSTEMS, Model, System, training_labels
+
+NAME = "flair.v1"
+
+
+@SYSTEMS.add(NAME, shared=TaggerSettings)
+def flair(  # noqa: PLR0913 (settings of taggers and of language models)
+    settings: TaggerSettings,
+    *,
+    text: str = "",
+    lm_units: int = 128,
+    lm_epochs: int = 20,
+    lm_character_size: int = 32,
+    lm_rate: float = 0.01,
+    lm_drop: float = 0.2,
+    lm_seed: int = 0,
+) -> System:
+    """A BiLSTM tagger that also reads the states of two character language models, which it does not change.
+
+    Parameters
+    ----------
+    settings
+        Those of `bilstm.v1`, by name.
+    text
+        The file of raw text that the language models learn from: UTF-8, maybe compressed by gzip, xz or zstd. If empty,
+        they learn from the words of the training part, and from nothing else.
+    lm_units
+        Units of each language model; a word has twice as many features.
+    lm_epochs
+        How often the language models read the text.
+    lm_character_size
+        Size of character vectors of language models.
+    lm_rate
+        The learning rate at the start (Adam); it falls to zero linearly.
+    lm_drop
+        The share of numbers dropped from character vectors and states while language models learn.
+    lm_seed
+        The seed of the language models. Taggers with other seeds read the same language models.
+    """
+    try:
+        language_model = LanguageModelSettings(lm_units, lm_epochs, lm_character_size, lm_rate, lm_drop, lm_seed)
+    except InputError as error:
+        raise InputError(f"{NAME}: {error}") from error
+    source = ContextualStrings(language_model, text)
+    column, config = settings.column, settings.config(NAME, source)
+
+    def train(train: Corpus, tune: Corpus | None, seed: int) -> Model:
+        training_labels(train, column, NAME)
+        training = networks.import_training(NAME)
+        bound = replace(config, features=source.with_text(train, train_sentences(train)))
+        model: Model = training.train_one(bound, train, tune, seed)
+        return model
+
+    def train_jobs(
+        corpus: Corpus, jobs: Sequence[TrainJob], on_step: OnStep | None = None
+    ) -> Iterator[tuple[int, TrainResult]]:
+        training_labels(corpus, column, NAME)
+        training = networks.import_training(NAME)
+        yield from training.train_jobs(corpus, with_features(corpus, jobs), on_step)
+
+    return System(NAME, train, tuned=True, batch_trainer=BatchTrainer((NAME, config.group), config, train_jobs))
