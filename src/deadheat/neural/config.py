@@ -19,6 +19,8 @@ from deadheat.errors import InputError, NameUnknown
 if TYPE_CHECKING:
     from jax import Array
 
+    from deadheat.neural.features import FeatureSource
+
 PACKAGES = ("jax", "optax")  # of deadheat[neural]
 # Learning rates of the methods' authors, or as Keras had them in 2017 where these leave it open. The last is Adam with
 # beta 2 of 0.9, as Dozat & Manning (2017) have it for parsers.
@@ -77,19 +79,21 @@ class Shape:
     fixed_words: bool = False  # whether word vectors stay as they are
     tag_size: int = 0  # of tag vectors; 0: no tags
     omits: bool = False  # whether whole vectors of words, characters and tags are dropped in training
+    feature_size: int = 0  # numbers per word and layer of a source of features; the source decides
+    feature_layers: int = 1  # of which a mixture is learned
     varied: bool = False  # whether networks have variants: `units` are then the most, and a random field is there
 
     network: ClassVar[str] = "deadheat.neural.tagger"  # the module that implements it
 
     def __post_init__(self) -> None:
         check_choices({name: getattr(self, name) for name in self.__dataclass_fields__})
-        if not 1 <= len(self.units) <= 3 or min(self.units) < 1:
-            raise InputError(f"units {self.units}; expected one to three layers of at least one unit")
+        if len(self.units) > 3 or min(self.units, default=1) < 1:
+            raise InputError(f"units {self.units}; expected at most three layers, each of at least one unit")
 
     @property
     def family(self) -> Shape:
         """What must be equal for taggers to train together where the device has kernels that pad units."""
-        if type(self) is not Shape or max(self.units) > MOST_UNITS:
+        if type(self) is not Shape or not self.units or max(self.units) > MOST_UNITS:
             return self
         return replace(
             self, units=(1,), classifier="crf", optimizer="nadam", dropout="variational", dropped="both", varied=True
@@ -111,7 +115,7 @@ class Shape:
     def inputs(self) -> int:
         """The size of a word's vector at the first layer."""
         characters = {"none": 0, "cnn": self.filters, "lstm": 2 * self.filters}[self.characters]
-        return self.word_size + self.case_size + characters + self.tag_size
+        return self.word_size + self.case_size + characters + self.tag_size + self.feature_size
 
 
 def merge_shapes(shapes: Sequence[Shape]) -> Shape:
@@ -219,6 +223,7 @@ class NetworkConfig:
     """What taggers and parsers have in common, except seed and sentences."""
 
     vectors: str = ""  # a file of word vectors, if any
+    features: FeatureSource | None = None
     shape: Shape
     hyper: HyperParams
     schedule: TrainSchedule

@@ -123,6 +123,7 @@ def parameter_count(shape: Shape, words: int, characters: int, labels: int) -> i
 def training_activations(shape: Shape, longest: int, characters: int, labels: int) -> int:
     """The number of values that a training step keeps for its backward pass, with sentences of the longest length."""
     per_word = 3 * shape.inputs + sum(2 * (4 + 4 + 4) * units for units in shape.units) + 6 * labels
+    per_word += 2 * shape.feature_layers * shape.feature_size
     if shape.characters != "none":
         states = shape.filters * (8 if shape.characters == "lstm" else 1)
         per_word += 4 * LONGEST_WORD * max(states, shape.character_size)
@@ -136,7 +137,7 @@ def training_activations(shape: Shape, longest: int, characters: int, labels: in
 
 def prediction_activations(shape: Shape, longest: int) -> int:
     """The number of values that exist at once while sentences of the longest length are labelled."""
-    per_word = shape.inputs + max(2 * (4 + 4) * units for units in shape.units)
+    per_word = shape.inputs + max((2 * (4 + 4) * units for units in shape.units), default=0)
     if shape.characters != "none":
         per_word += 2 * LONGEST_WORD * shape.filters * (8 if shape.characters == "lstm" else 1)
     if isinstance(shape, AttentionShape):
@@ -167,6 +168,7 @@ def stack_size(shape: Shape, text: Text, lengths: NDArray[np.integer]) -> int:
     memory = device_memory()
     if memory is None:
         return 1
+    memory -= text.extra["features"].nbytes if "features" in text.extra else 0
     words, characters, labels = (a.shape[1] for a in (text.train_counts, text.known_characters, text.known_labels))
     longest = padded_length(int(lengths.max(initial=1)))
     return networks_that_fit(shape, words, characters, labels, longest, memory=memory)

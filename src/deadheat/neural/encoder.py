@@ -68,10 +68,12 @@ def init_encoder(
     (V, size), which is NaN, are drawn like all others.
     """
     keys = [rng.make_key(key, number) for number in range(4)]
-    words = random_rows(keys[0], hashes.words, shape.word_size)
-    if vectors is not None:
-        words = jnp.where(jnp.isnan(vectors), words, vectors)
-    weights: Weights = {"words": words.at[UNKNOWN].set(random_rows(keys[0], hashes.words[:1], shape.word_size)[0])}
+    weights: Weights = {}
+    if shape.word_size:
+        words = random_rows(keys[0], hashes.words, shape.word_size)
+        if vectors is not None:
+            words = jnp.where(jnp.isnan(vectors), words, vectors)
+        weights["words"] = words.at[UNKNOWN].set(random_rows(keys[0], hashes.words[:1], shape.word_size)[0])
     if shape.case_size:
         weights["cases"] = 0.1 * rng.normal(keys[1], (CASES, shape.case_size))
     if shape.characters != "none":
@@ -80,6 +82,8 @@ def init_encoder(
         assert hashes.tags is not None
         # Of variance 1: parsers learn several times faster than from vectors as short as those of words.
         weights["tags"] = shape.tag_size**0.5 * random_rows(rng.make_key(key, 5), hashes.tags, shape.tag_size)
+    if shape.feature_size:
+        weights["features"] = {"layers": jnp.zeros(shape.feature_layers), "scale": jnp.ones(())}
     inputs = shape.inputs
     if shape.varied:
         weights |= _init_varied(keys[3], shape, variant or shape.variant(len(shape.units)))
@@ -132,15 +136,17 @@ def _init_characters(key: Key, shape: Shape, hashes: Array) -> Weights:
 def word_vectors(weights: Weights, shape: Shape, batch: Batch, hyper: HyperParams, key: Key | None) -> Array:
     """The vector of each word by itself: (B, T, inputs). With a key, as in training, rare words are replaced."""
     text, split = batch.text, batch.split
-    counts = text.train_counts[split][batch.words]
-    unknown = counts == 0
-    if key is not None:
-        replaced = rng.uniform(rng.make_key(key, 0), batch.words.shape) < hyper.replaced
-        unknown |= (counts == 1) & replaced
-    table = weights["words"]
-    if shape.fixed_words:
-        table = jax.lax.stop_gradient(table)
-    x = [table[jnp.where(unknown, UNKNOWN, batch.words)]]
+    x: list[Array] = []
+    if shape.word_size:
+        counts = text.train_counts[split][batch.words]
+        unknown = counts == 0
+        if key is not None:
+            replaced = rng.uniform(rng.make_key(key, 0), batch.words.shape) < hyper.replaced
+            unknown |= (counts == 1) & replaced
+        table = weights["words"]
+        if shape.fixed_words:
+            table = jax.lax.stop_gradient(table)
+        x.append(table[jnp.where(unknown, UNKNOWN, batch.words)])
     if shape.case_size:
         x.append(jax.nn.one_hot(jnp.where(batch.inside, batch.cases, 0), CASES) @ weights["cases"])
     if shape.characters != "none":
@@ -151,9 +157,18 @@ def word_vectors(weights: Weights, shape: Shape, batch: Batch, hyper: HyperParam
         x.append(by_character(weights["characters"], shape, codes, present))
     if shape.tag_size:
         x.append(weights["tags"][batch.extra["tags"]])
+    if shape.feature_size:
+        x.append(mix_layers(weights["features"], batch.extra["features"]))
     if key is not None and shape.omits:
         x = omit_vectors(x, hyper, rng.make_key(key, 50))
     return jnp.concatenate(x, axis=-1)
+
+
+def mix_layers(weights: Weights, features: Array) -> Array:
+    """Scaled averages of layers (B, T, L, F), weighted by a learned softmax (Peters et al. 2018): (B, T, F)."""
+    shares = weights["scale"] * jax.nn.softmax(weights["layers"])
+    mixed: Array = jnp.einsum("btlf,l->btf", features.astype(jnp.float32), shares)
+    return mixed
 
 
 def omit_vectors(x: list[Array], hyper: HyperParams, key: Key) -> list[Array]:

@@ -20,6 +20,7 @@ from deadheat.errors import InputError
 from deadheat.metrics.universal import main_label
 from deadheat.neural import programs, text
 from deadheat.neural.config import AS_IS, BracketShape, NetworkConfig, ParserConfig, Shape, TaggerConfig
+from deadheat.neural.features import FeatureSource
 from deadheat.neural.schemes import f1_of, recode, scheme_of
 from deadheat.neural.stack import Splits
 from deadheat.neural.tagger import PLANES
@@ -109,6 +110,7 @@ class TaggingTask:
     column: str
     labels: Labels
     targets: TargetLabels
+    features: FeatureSource | None = None
 
     @classmethod
     def of(cls, config: TaggerConfig, corpora: Sequence[Corpus], splits: Splits, lexicon: Lexicon) -> TaggingTask:
@@ -116,7 +118,9 @@ class TaggingTask:
         source = labels.scheme(splits.trains[0])
         targets = TargetLabels.of(labels, splits.learned, source=source, scheme=config.scheme)
         encoding = encode_corpora(corpora, targets.codes, targets.names, lexicon)
-        return cls(config.shape, encoding, config.column, replace(labels, codes=targets.codes), targets)
+        encoding = with_features(encoding, config.features, corpora)
+        labels = replace(labels, codes=targets.codes)
+        return cls(config.shape, encoding, config.column, labels, targets, config.features)
 
     def score(self, predicted: Predicted, sentences: Indices) -> float:
         """F1 of chunks, or accuracy, of predictions for some sentences."""
@@ -133,7 +137,8 @@ class TaggingTask:
     def encode(self, corpus: Corpus, lexicon: Lexicon) -> Encoding:
         """Another corpus, without its labels."""
         corpus.column(self.column)
-        return encode_corpora([corpus], np.zeros(corpus.words, np.int32), self.targets.names, lexicon)
+        encoding = encode_corpora([corpus], np.zeros(corpus.words, np.int32), self.targets.names, lexicon)
+        return with_features(encoding, self.features, [corpus])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,6 +151,7 @@ class ParsingTask:
     heads: NDArray[np.int32]
     tag_column: str
     planes: tuple[Vocabulary, Vocabulary] | None = None
+    features: FeatureSource | None = None
 
     @classmethod
     def of(cls, config: ParserConfig, corpora: Sequence[Corpus], splits: Splits, lexicon: Lexicon) -> ParsingTask:
@@ -158,13 +164,13 @@ class ParsingTask:
         encoding = encode_corpora(corpora, relations.codes, relations.names, lexicon)
         encoding = replace(encoding, extra={"heads": heads}, tags=tags)
         labels = Labels(relations.codes, relations.names, labels.offsets)
-        task = cls(config.shape, encoding, labels, heads, config.tags)
+        task = cls(config.shape, encoding, labels, heads, config.tags, features=config.features)
         if isinstance(config.shape, BracketShape):
             task = task._with_brackets(config.shape)
         if tags:
             extra = {**task.encoding.extra, "tags": tag_codes(corpora, config.tags, tags)}
             task = replace(task, encoding=replace(task.encoding, extra=extra))
-        return task
+        return replace(task, encoding=with_features(task.encoding, config.features, corpora))
 
     @property
     def relations(self) -> Sequence[str]:
@@ -213,7 +219,8 @@ class ParsingTask:
         extra: dict[str, NDArray[np.generic]] = dict.fromkeys(self.encoding.extra, zeros)
         if tags:
             extra["tags"] = tag_codes([corpus], self.tag_column, tags)
-        return replace(encode_corpora([corpus], zeros, self.relations, lexicon), extra=extra, tags=tags)
+        encoding = replace(encode_corpora([corpus], zeros, self.relations, lexicon), extra=extra, tags=tags)
+        return with_features(encoding, self.features, [corpus])
 
 
 Task: TypeAlias = TaggingTask | ParsingTask
@@ -221,6 +228,8 @@ Task: TypeAlias = TaggingTask | ParsingTask
 
 def make_task(config: NetworkConfig, corpora: Sequence[Corpus], splits: Splits, lexicon: Lexicon) -> Task:
     """What networks learn from concatenated corpora."""
+    if (source := config.features) is not None:
+        config = replace(config, shape=replace(config.shape, feature_size=source.size, feature_layers=source.layers))
     if isinstance(config, ParserConfig):
         return ParsingTask.of(config, corpora, splits, lexicon)
     assert isinstance(config, TaggerConfig)
@@ -230,6 +239,13 @@ def make_task(config: NetworkConfig, corpora: Sequence[Corpus], splits: Splits, 
 def task_variant(config: NetworkConfig, corpus: Corpus, train: Indices) -> Hashable:
     """Networks of one group with different variants train separately: the scheme in which a tagger writes chunks."""
     return Labels.of([corpus], config.column).scheme(np.sort(train)) if isinstance(config, TaggerConfig) else None
+
+
+def with_features(encoding: Encoding, source: FeatureSource | None, corpora: Sequence[Corpus]) -> Encoding:
+    """A text with the features of its words, if there is a source of them."""
+    if source is None:
+        return encoding
+    return replace(encoding, extra={**encoding.extra, "features": source.features(corpora)})
 
 
 def tag_codes(corpora: Sequence[Corpus], column: str, tags: Sequence[str]) -> NDArray[np.int32]:
