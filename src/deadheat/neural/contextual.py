@@ -34,11 +34,11 @@ class LanguageModelSettings:
     from the vectors of characters and from the states that predict.
     """
 
-    units: int = 128
+    units: int = 256
     epochs: int = 20
     character_size: int = 32
     rate: float = 0.01
-    drop: float = 0.2
+    drop: float = 0.3
     seed: int = 0
 
     def __post_init__(self) -> None:

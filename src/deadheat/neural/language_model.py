@@ -82,16 +82,17 @@ def train_language_model(text: str, settings: LanguageModelSettings, direction: 
     characters = known_characters(NEWLINE.join(learned))
     codes = encode(learned, characters, direction)
     streams = cut_streams(codes)
-    key = rng.make_key(2, settings.seed, DIRECTIONS.index(direction))
-    weights = init_weights(key, settings, characters)
-    state: Any = optimizer("adam", HyperParams(0.0)).init(weights)
+    seed = np.uint32(settings.seed & 0xFFFFFFFF)
+    hashes = np.resize(hash_strings(characters), round_up(len(characters)))
+    program = programs(settings.units, settings.character_size)
+    weights, state = program.start(seed, hashes, np.int32(len(characters)), np.uint32(DIRECTIONS.index(direction)))
     updates, number = settings.epochs * len(streams), 0
     for _ in range(settings.epochs):
         carried = start_state(streams.shape[2], settings.units)
         for window in streams:
-            rate = settings.rate * (1 - number / updates)
-            step_key = rng.make_key(3, settings.seed, number)
-            weights, state, carried = _train_step(weights, state, carried, window, rate, settings.drop, step_key)
+            rate = np.float32(settings.rate * (1 - number / updates))
+            chance = seed, np.uint32(number), np.float32(settings.drop)
+            weights, state, carried = program.step(weights, state, carried, window, rate, chance)
             number += 1
     bits = bits_per_character(weights, encode(held_out, characters, direction)) if held_out else math.nan
     return LanguageModel(direction, characters, bits, jax.tree.map(np.asarray, weights))
@@ -135,19 +136,19 @@ def cut_streams(codes: Codes) -> Codes:
     return np.ascontiguousarray(np.moveaxis(cut[:, at], 0, 2))
 
 
-def init_weights(key: rng.Key, settings: LanguageModelSettings, characters: tuple[str, ...]) -> Weights:
-    """Initial weights; characters have room for more, so that texts share their programs."""
-    hashes = jnp.asarray(np.resize(hash_strings(characters), round_up(len(characters))))
-    layer = lstm.init_lstm(rng.make_key(key, 0), settings.character_size, settings.units)
-    table = settings.character_size**0.5 * rng.random_rows(rng.make_key(key, 1), hashes, settings.character_size)
-    output = rng.random_rows(rng.make_key(key, 2), hashes, settings.units).T
-    bias = jnp.where(jnp.arange(len(hashes)) < len(characters), 0.0, IMPOSSIBLE)
+def init_weights(key: rng.Key, hashes: Array, characters: Array | int, size: int, units: int) -> Weights:
+    """Initial weights for hashes of so many characters; there may be more hashes, so that texts share programs."""
+    layer = lstm.init_lstm(rng.make_key(key, 0), size, units)
+    table = size**0.5 * rng.random_rows(rng.make_key(key, 1), hashes, size)
+    output = rng.random_rows(rng.make_key(key, 2), hashes, units).T
+    bias = jnp.where(jnp.arange(len(hashes)) < characters, 0.0, IMPOSSIBLE)
     return Weights(table, layer.inputs[0], layer.recurrent[0], layer.bias[0], output, bias)
 
 
 def start_state(streams: int, units: int) -> State:
     """The state before the first character."""
-    return State(jnp.zeros((streams, units)), jnp.zeros((streams, units)))
+    zeros = np.zeros((2, streams, units), np.float32)
+    return State(*map(jnp.asarray, zeros))
 
 
 def run(weights: Weights, codes: Array, start: State, mask: Array | float = 1.0) -> tuple[Array, State]:
@@ -217,22 +218,37 @@ def _losses(weights: Weights, states: Array, targets: Array) -> Array:
 def bits_per_character(weights: Weights, codes: Codes) -> float:
     """How many bits a model needs per character of a text."""
     windows = cut_streams(codes)
-    carried, total = start_state(windows.shape[2], len(weights.recurrent)), 0.0
+    units, size = len(weights.recurrent), len(weights.inputs)
+    carried, total = start_state(windows.shape[2], units), 0.0
     for window in windows:
-        lost, carried = _window_loss(weights, window, carried)
+        lost, carried = programs(units, size).score(weights, window, carried)
         total += float(lost)
     return total / max(int((windows[:, 1:] >= 0).sum()), 1) / math.log(2)
 
 
+class Programs(NamedTuple):
+    """The compiled programs of language models."""
+
+    start: Any
+    step: Any
+    score: Any
+
+
 @functools.cache
-def _programs() -> tuple[Any, Any]:
-    """The compiled programs of training and of scoring."""
+def programs(units: int, size: int) -> Programs:
+    """Programs for models of so many units and numbers per character."""
+
+    def start(seed: Array, hashes: Array, characters: Array, direction: Array) -> tuple[Weights, Any]:
+        weights = init_weights(rng.make_key(2, seed, direction), hashes, characters, size, units)
+        return weights, optimizer("adam", HyperParams(0.0)).init(weights)
 
     def step(
-        weights: Weights, state: Any, carried: State, window: Array, rate: Array, drop: Array, key: rng.Key
+        weights: Weights, state: Any, carried: State, window: Array, rate: Array, chance: tuple[Array, Array, Array]
     ) -> tuple[Weights, Any, State]:
+        seed, number, drop = chance
+        key = rng.make_key(3, seed, number)
         gradients, carried = jax.grad(loss, has_aux=True)(weights, window, carried, drop, key)
-        gradients = clip_gradients(gradients, HyperParams(rate, norm=LARGEST_NORM))
+        gradients = clip_gradients(gradients, HyperParams(rate, clip=math.inf, norm=LARGEST_NORM))
         updates, state = optimizer("adam", HyperParams(rate)).update(gradients, state, weights)
         return jax.tree.map(jnp.add, weights, updates), state, carried
 
@@ -240,12 +256,6 @@ def _programs() -> tuple[Any, Any]:
         states, carried = run(weights, window[:-1], carried)
         return jnp.sum(_losses(weights, states, window[1:])), carried
 
-    return compile_program(step, donate_argnums=(0, 1, 2)), compile_program(score)
-
-
-def _train_step(*args: Any) -> Any:
-    return _programs()[0](*args)
-
-
-def _window_loss(*args: Any) -> Any:
-    return _programs()[1](*args)
+    return Programs(
+        compile_program(start), compile_program(step, donate_argnums=(0, 1, 2)), compile_program(score)
+    )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError
 from deadheat.neural import config as networks
 from deadheat.neural.config import BatchTrainer, OnStep, TrainJob, TrainResult
@@ -22,11 +24,11 @@ def flair(  # noqa: PLR0913 (settings of taggers and of language models)
     settings: TaggerSettings,
     *,
     text: str = "",
-    lm_units: int = 128,
+    lm_units: int = 256,
     lm_epochs: int = 20,
     lm_character_size: int = 32,
     lm_rate: float = 0.01,
-    lm_drop: float = 0.2,
+    lm_drop: float = 0.3,
     lm_seed: int = 0,
 ) -> System:
     """A BiLSTM tagger that also reads the states of two character language models, which it does not change.
@@ -61,8 +63,8 @@ def flair(  # noqa: PLR0913 (settings of taggers and of language models)
     def train(train: Corpus, tune: Corpus | None, seed: int) -> Model:
         training_labels(train, column, NAME)
         training = networks.import_training(NAME)
-        bound = replace(config, features=source.with_text(train, train_sentences(train)))
-        model: Model = training.train_one(bound, train, tune, seed)
+        bound = source.with_text(train, np.arange(train.sentences))
+        model: Model = training.train_one(replace(config, features=bound), train, tune, seed)
         return model
 
     def train_jobs(
@@ -70,6 +72,24 @@ def flair(  # noqa: PLR0913 (settings of taggers and of language models)
     ) -> Iterator[tuple[int, TrainResult]]:
         training_labels(corpus, column, NAME)
         training = networks.import_training(NAME)
-        yield from training.train_jobs(corpus, with_features(corpus, jobs), on_step)
+        yield from training.train_jobs(corpus, with_texts(corpus, jobs), on_step)
 
-    return System(NAME, train, tuned=True, batch_trainer=BatchTrainer((NAME, config.group), config, train_jobs))
+    trainer = BatchTrainer((NAME, config.family), config, train_jobs)
+    return System(NAME, train, tuned=True, batch_trainer=trainer, files=("vectors", "text"))
+
+
+def with_texts(corpus: Corpus, jobs: Sequence[TrainJob]) -> list[TrainJob]:
+    """Jobs whose language models have their text.
+
+    Networks train together if their features are equal: where the text is that of the training part, those of one
+    training part train together, one part after the other.
+    """
+    sources: dict[Any, ContextualStrings] = {}
+    bound = []
+    for job in jobs:
+        source: ContextualStrings = job.config.features
+        key = (source, b"" if source.file else np.sort(job.train).tobytes())
+        if key not in sources:
+            sources[key] = source.with_text(corpus, job.train)
+        bound.append(replace(job, config=replace(job.config, features=sources[key])))
+    return bound

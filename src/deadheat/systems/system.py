@@ -41,7 +41,7 @@ class System:
     `column` is what the system predicts, by default its setting of this name, or else `upos`; `trees` says that it
     predicts heads and relations instead. `batch_trainer` is for systems that can train many models at once.
     `most_labels` is how many labels its column may have in training, 0 for any number. `commands` are the command lines
-    that it runs: files that they name are part of its code.
+    that it runs: files that they name are part of its code. `files` are the settings that name a file which it reads.
     """
 
     name: str
@@ -53,6 +53,7 @@ class System:
     most_labels: int = 0
     column: str = ""
     commands: tuple[str, ...] = ()
+    files: tuple[str, ...] = ("vectors",)
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
