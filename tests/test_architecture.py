@@ -30,6 +30,7 @@ LAYERS = (
     ("items",),
     ("trees",),
     ("neural", "stats"),
+    ("encoders",),
     ("systems",),
     ("ranking",),
     ("results",),

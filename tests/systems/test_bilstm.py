@@ -82,7 +82,9 @@ def test_a_setting_changes_what_it_names_and_nothing_else(settings: dict[str, An
 
 
 def test_every_setting_is_tried_above() -> None:
-    assert {name for settings, _ in CHANGES for name in settings} == set(inspect.signature(SYSTEMS["bilstm.v1"]).parameters)
+    assert {name for settings, _ in CHANGES for name in settings} == set(
+        inspect.signature(SYSTEMS["bilstm.v1"]).parameters
+    )
 
 
 def test_a_rate_of_0_is_the_default_and_thresholds_of_0_are_off() -> None:

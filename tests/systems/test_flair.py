@@ -255,5 +255,7 @@ for name in ("polars", "typer", "pydantic"):
 import deadheat.neural.language_states, deadheat.systems.flair, deadheat.neural.training
 """
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    loaded = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=600)
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=600
+    )
     assert loaded.returncode == 0, loaded.stderr

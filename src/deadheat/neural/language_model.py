@@ -256,6 +256,4 @@ def programs(units: int, size: int) -> Programs:
         states, carried = run(weights, window[:-1], carried)
         return jnp.sum(_losses(weights, states, window[1:])), carried
 
-    return Programs(
-        compile_program(start), compile_program(step, donate_argnums=(0, 1, 2)), compile_program(score)
-    )
+    return Programs(compile_program(start), compile_program(step, donate_argnums=(0, 1, 2)), compile_program(score))

@@ -66,9 +66,7 @@ def _unpack(stored: bytes | None, direction: str) -> LanguageModel | None:
     try:
         with np.load(io.BytesIO(stored), allow_pickle=False) as arrays:
             weights = Weights(**{name: arrays[name] for name in Weights._fields})
-            return LanguageModel(
-                direction, ("", *map(chr, arrays["letters"].tolist())), float(arrays["bits"]), weights
-            )
+            return LanguageModel(direction, ("", *map(chr, arrays["letters"].tolist())), float(arrays["bits"]), weights)
     except (KeyError, ValueError, OSError, zipfile.BadZipFile):
         return None
 

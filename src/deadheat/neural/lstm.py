@@ -183,9 +183,7 @@ def _recurrence_backward(saved: tuple[Array, ...], gradient: Array) -> tuple[Arr
     return to_gates, to_recurrent, jnp.zeros_like(mask)  # the mask is not learned
 
 
-def step_backward(
-    to_state: Array, from_cell: Array, cell: Array, previous: Array, gates: Array
-) -> tuple[Array, Array]:
+def step_backward(to_state: Array, from_cell: Array, cell: Array, previous: Array, gates: Array) -> tuple[Array, Array]:
     """The gradients of one step's gate inputs, and of the cell before it."""
     i, f, g, o = jnp.split(gates, GATES, axis=-1)
     squashed = jnp.tanh(cell)

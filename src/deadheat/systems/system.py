@@ -41,7 +41,9 @@ class System:
     `column` is what the system predicts, by default its setting of this name, or else `upos`; `trees` says that it
     predicts heads and relations instead. `batch_trainer` is for systems that can train many models at once.
     `most_labels` is how many labels its column may have in training, 0 for any number. `commands` are the command lines
-    that it runs: files that they name are part of its code. `files` are the settings that name a file which it reads.
+    that it runs: files that they name are part of its code. `files` are the settings that name a file which it reads,
+    and `encoder` is the folder or the name of a pretrained encoder that it reads: their contents are part of what
+    identifies a run.
     """
 
     name: str
@@ -54,6 +56,7 @@ class System:
     column: str = ""
     commands: tuple[str, ...] = ()
     files: tuple[str, ...] = ("vectors",)
+    encoder: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

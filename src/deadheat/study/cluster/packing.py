@@ -1,4 +1,4 @@
-"""The files of a study on their way to the nodes of a cluster: study file, corpora, word vectors, texts and users' code.
+"""The files of a study on their way to the nodes of a cluster: study file, corpora, texts, models and users' code.
 
 Every node has them once, in a folder that is named after the hash of their contents. They lie in it as they lie
 beside the study file, so that relative names in the study file mean the same there.
@@ -21,10 +21,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from deadheat.corpus.reading import expand
+from deadheat.encoders.folder import folder_files
 from deadheat.errors import InputError, reason
 from deadheat.study.plan.entries import CorpusEntry
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import compress, decompress
+from deadheat.systems import SYSTEMS
 from deadheat.user_code import hash_file
 
 PREFIX = "deadheat-files-"
@@ -72,6 +74,9 @@ def _files(plan: Plan, folder: Path) -> Iterator[Path]:
         paths = dict.fromkeys(path for _, paths in corpus.paths(folder) for path in paths)
         yield from map(Path, expand(paths))
     yield from (folder / named.file for named in plan.named_files)
+    for encoder in dict.fromkeys(SYSTEMS.make(system).encoder for system in plan.systems):
+        if encoder and (folder / encoder).is_dir():  # nodes download encoders that are no folders by their names
+            yield from folder_files(str(folder / encoder))
     yield from (file for file in plan.code_files if not _is_installed(file))
     for name in plan.study.engine.files:
         path = folder / name

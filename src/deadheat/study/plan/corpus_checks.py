@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.corpus import take
+from deadheat.encoders.folder import check_folder, find_folder
+from deadheat.encoders.source import missing_package as missing_encoder_package
 from deadheat.errors import InputError, nearest
 from deadheat.metrics import METRICS
 from deadheat.neural.config import missing_package
@@ -47,6 +49,7 @@ def find_mistakes(plan: Plan) -> Iterator[Mistake]:
                 yield (table, i), message
     yield from _label_mistakes(plan)
     yield from _file_mistakes(plan)
+    yield from _encoder_mistakes(plan)
     yield from _split_mistakes(plan)
     yield from _hypothesis_mistakes(plan)
 
@@ -76,6 +79,22 @@ def _file_mistakes(plan: Plan) -> Iterator[Mistake]:
         if not exists(plan.path.parent / file.file):
             message = f"{file.setting} {shorten(file.file)!r}: no such file; expected {file.expected}"
             yield (file.table, file.number, file.setting), message
+
+
+def _encoder_mistakes(plan: Plan) -> Iterator[Mistake]:
+    """Encoders that cannot be used, and packages for them that are not installed."""
+    entries = [("systems", i, SYSTEMS.make(entry.name, **settings).encoder)
+               for i, entry in enumerate(plan.study.systems) for settings in grid(entry.settings)]  # fmt: skip
+    entries += [("search", i, system.encoder) for i, system in enumerate(plan.searched)]
+    for table, i, encoder in dict.fromkeys(entries):
+        if not encoder:
+            continue
+        try:
+            check_folder(find_folder(encoder, plan.path.parent))
+            if message := missing_encoder_package(f"encoder {shorten(encoder)!r}"):
+                raise InputError(message)
+        except InputError as error:
+            yield (table, i, "encoder"), str(error)
 
 
 def _split_mistakes(plan: Plan) -> Iterator[Mistake]:

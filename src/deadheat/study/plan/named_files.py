@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from deadheat.encoders.folder import find_folder, hash_folder
 from deadheat.errors import InputError, reason
 from deadheat.study.plan.entries import SearchEntry, SystemEntry
 from deadheat.systems import System
@@ -42,7 +42,7 @@ def named_files(
 
 
 def hash_files_of(system: System, folder: Path) -> str:
-    """The hash of the files that a system's settings name, relative to a folder; empty if there are none."""
+    """The hashes of files and encoder that a system's settings name, relative to a folder; empty if there are none."""
     hashes = []
     for setting in _used(system):
         path = folder / str(system.settings[setting])
@@ -51,12 +51,15 @@ def hash_files_of(system: System, folder: Path) -> str:
         except OSError as error:
             expected = CALLED.get(setting, "a file")
             raise InputError(f"{path}: {reason(error)}; expected {expected}") from error
-    return hashlib.sha256("".join(hashes).encode()).hexdigest()[:32] if len(hashes) > 1 else "".join(hashes)
+    if system.encoder:
+        hashes.append(hash_folder(find_folder(system.encoder, folder)))
+    return "+".join(hashes)
 
 
 def files_called(system: System) -> str:
-    """What the files are that a system's settings name."""
-    return " or ".join(CALLED.get(setting, "a file") for setting in _used(system)) or "files"
+    """What a system's settings name."""
+    names = [CALLED.get(setting, "a file") for setting in _used(system)] + ["encoder"] * bool(system.encoder)
+    return " or ".join(names) or "files"
 
 
 def _used(system: System) -> list[str]:

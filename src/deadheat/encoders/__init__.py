@@ -1,0 +1,1 @@
+"""Pretrained encoders such as BERT: their folders, their tokenizers, and the vectors that they give to words."""

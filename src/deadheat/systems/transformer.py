@@ -1,0 +1,198 @@
+"""A pretrained encoder that stays as it is, with a head that is trained; needs deadheat[transformers].
+
+The encoder's vectors of a text are computed once and cached. Any number of heads trains on them, in stacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from deadheat.corpus.corpus import Corpus
+from deadheat.encoders.source import EncoderFeatures
+from deadheat.errors import InputError
+from deadheat.neural import config as networks
+from deadheat.neural.config import BatchTrainer, OnStep, TrainJob, TrainResult
+from deadheat.systems.parsers import ParserInput
+from deadheat.systems.system import SYSTEMS, Model, System, check_at_least, training_labels
+
+TAGGER, PARSER = "transformer.v1", "transformer-parser.v1"
+NO_LAYERS = "none"
+RATES = {TAGGER: 0.002, PARSER: 0.002}
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderSettings:
+    """Settings that heads on a pretrained encoder have.
+
+    Parameters
+    ----------
+    encoder
+        The folder of an encoder such as BERT in Hugging Face's layout (config.json, tokenizer, model.safetensors), or
+        its name on the Hugging Face Hub, from where it is downloaded if huggingface_hub is installed.
+    pieces
+        The vector of a word: that of its `first` piece, or the `mean` of all its pieces.
+    layers
+        The `last` layer of the encoder, or `all` of them, mixed by weights that are learned.
+    units
+        Units of each direction of BiLSTM layers between encoder and head: `100`, `100,75`, ...; `none` for no layers.
+    word_size, vectors, frozen
+        Word vectors beside those of the encoder: their size, 0 for none; a file of them, which decides the size; and
+        whether training leaves them as they are.
+    casing, characters, character_size, filters
+        Other vectors beside those of the encoder, as those of `bilstm.v1`: by default there are none.
+    dropout, dropped, drop
+        Dropout as that of `bilstm.v1`.
+    optimizer, rate, decay, clip, norm, batch, replaced, epochs, patience
+        Training as that of `bilstm.v1`; a rate of 0 is the default of the head, 0.002. After 1,000 updates `decay` of
+        the rate is left.
+    """
+
+    encoder: str
+    pieces: str = "first"
+    layers: str = "last"
+    units: str = NO_LAYERS
+    word_size: int = 0
+    vectors: str = ""
+    frozen: bool = False
+    casing: int = 0
+    characters: str = "none"
+    character_size: int = 30
+    filters: int = 30
+    dropout: str = "variational"
+    dropped: str = "outputs"
+    drop: float = 0.1
+    optimizer: str = "adam"
+    rate: float = 0.0
+    decay: float = 0.85
+    clip: float = 0.0
+    norm: float = 5.0
+    batch: int = 32
+    replaced: float = 0.25
+    epochs: int = 30
+    patience: int = 5
+
+    def check(self, name: str) -> None:
+        """Refuse numbers that are too small, and an encoder without a name."""
+        check_at_least(name, 0, word_size=self.word_size, casing=self.casing)
+        check_at_least(
+            name, 1, character_size=self.character_size, filters=self.filters, batch=self.batch, epochs=self.epochs,
+            patience=self.patience,
+        )  # fmt: skip
+        if not self.encoder:
+            raise InputError(f"{name}: encoder=''; expected the folder of an encoder, or its name")
+
+    def network(self, name: str) -> dict[str, Any]:
+        """Source of features, hyperparameters and schedule of the network's configuration."""
+        hyper = networks.hyper_params(
+            self.optimizer, self.rate or RATES[name], drop=self.drop, clip=self.clip, norm=self.norm,
+            replaced=self.replaced,
+        )  # fmt: skip
+        if not 0 < self.decay <= 1:
+            raise InputError(f"decay={self.decay:g}; expected a share above 0, at most 1")
+        schedule = networks.TrainSchedule(self.epochs, self.patience, self.decay)
+        source = EncoderFeatures(self.encoder, self.pieces, self.layers)
+        return {"vectors": self.vectors, "features": source, "hyper": hyper, "schedule": schedule}
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """Settings of the network's shape."""
+        units = () if self.units == NO_LAYERS else networks.layer_sizes(self.units)
+        return {
+            "units": units, "word_size": self.word_size, "case_size": self.casing, "characters": self.characters,
+            "character_size": self.character_size, "filters": self.filters, "optimizer": self.optimizer,
+            "dropout": self.dropout, "dropped": self.dropped, "batch": self.batch, "fixed_words": self.frozen,
+        }  # fmt: skip
+
+
+@SYSTEMS.add(TAGGER, shared=EncoderSettings)
+def transformer(
+    settings: EncoderSettings, *, column: str = "upos", scheme: str = "as-is", classifier: str = "softmax"
+) -> System:
+    """A tagger on a pretrained encoder that stays as it is. The best epoch is picked on tune.
+
+    Parameters
+    ----------
+    settings
+        Those of all heads on encoders, by name.
+    column, scheme
+        What to learn, and the scheme in which chunks are learned, as those of `bilstm.v1`.
+    classifier
+        `softmax` (labels are chosen one by one) or `crf` (jointly for a sentence).
+    """
+    settings.check(TAGGER)
+    try:
+        networks.check_choices({"scheme": scheme})
+        config = networks.TaggerConfig(
+            column=column, scheme=scheme, shape=networks.Shape(**settings.shape, classifier=classifier),
+            **settings.network(TAGGER),
+        )  # fmt: skip
+    except InputError as error:
+        raise InputError(f"{TAGGER}: {error}") from error
+
+    def train(train: Corpus, tune: Corpus | None, seed: int) -> Model:
+        training_labels(train, column, TAGGER)
+        model: Model = networks.import_training(TAGGER).train_one(config, train, tune, seed)
+        return model
+
+    def train_jobs(
+        corpus: Corpus, jobs: Sequence[TrainJob], on_step: OnStep | None = None
+    ) -> Iterator[tuple[int, TrainResult]]:
+        training_labels(corpus, column, TAGGER)
+        yield from networks.import_training(TAGGER).train_jobs(corpus, jobs, on_step)
+
+    trainer = BatchTrainer((TAGGER, config.family), config, train_jobs)
+    return System(TAGGER, train, tuned=True, batch_trainer=trainer, encoder=settings.encoder)
+
+
+@SYSTEMS.add(PARSER, shared=EncoderSettings)
+def transformer_parser(  # noqa: PLR0913 (a parser's settings beside those of encoders)
+    settings: EncoderSettings,
+    *,
+    tags: str = "none",
+    tag_column: str = "upos",
+    tag_size: int = 50,
+    tagger: str = "perceptron.v1",
+    bad_trees: str = "refuse",
+    trees: str = "any",
+    arc_size: int = 300,
+    relation_size: int = 100,
+) -> System:
+    """A biaffine parser on a pretrained encoder that stays as it is. The best epoch is picked by LAS on tune.
+
+    Parameters
+    ----------
+    settings
+        Those of all heads on encoders, by name.
+    tags, tag_column, tag_size, tagger, bad_trees
+        Tags beside the vectors of the encoder, by default none, and sentences that are no trees, as those of
+        `biaffine.v1`.
+    trees, arc_size, relation_size
+        As those of `biaffine.v1`.
+    """
+    settings.check(PARSER)
+    check_at_least(PARSER, 1, tag_size=tag_size, arc_size=arc_size, relation_size=relation_size)
+    try:
+        parser_input = ParserInput(tags, tag_column, tagger, bad_trees)
+        shape = networks.AttentionShape(
+            **settings.shape, classifier="softmax", tag_size=tag_size if parser_input.column else 0, trees=trees,
+            arc_size=arc_size, relation_size=relation_size,
+        )  # fmt: skip
+        config = networks.ParserConfig(tags=parser_input.column, shape=shape, **settings.network(PARSER))
+    except InputError as error:
+        raise InputError(f"{PARSER}: {error}") from error
+
+    def train(train: Corpus, tune: Corpus | None, seed: int) -> Model:
+        train_one = networks.import_training(PARSER).train_one
+        return parser_input.train(PARSER, train, tune, lambda *corpora: train_one(config, *corpora, seed))
+
+    def train_jobs(
+        corpus: Corpus, jobs: Sequence[TrainJob], on_step: OnStep | None = None
+    ) -> Iterator[tuple[int, TrainResult]]:
+        learn = partial(networks.import_training(PARSER).train_jobs, on_step=on_step)
+        yield from parser_input.train_jobs(PARSER, corpus, jobs, learn)
+
+    trainer = BatchTrainer((PARSER, config.group, parser_input), config, train_jobs)
+    return System(PARSER, train, tuned=True, trees=True, batch_trainer=trainer, encoder=settings.encoder)
