@@ -151,6 +151,21 @@ def test_a_network_is_the_same_alone_and_in_company(
     assert len(texts) == (2 if text else 4)
 
 
+def test_language_models_say_how_many_bits_they_need(texts: list[str], tmp_path: Path) -> None:
+    from deadheat.systems.flair import language_models
+
+    forward, backward = language_models(CORPUS, **LANGUAGE_MODEL)
+    assert (forward.direction, backward.direction) == ("forward", "backward")
+    assert 0 < forward.bits < 8
+    path = tmp_path / "some.txt"
+    path.write_text(texts[0])
+    again, _ = language_models(str(path), **LANGUAGE_MODEL)
+    assert again.bits == forward.bits
+    assert len(texts) == 2  # the same text has the same models
+    with pytest.raises(InputError, match="lm_units=0; expected at least 1"):
+        language_models(CORPUS, lm_units=0)
+
+
 STUDY = """\
 [corpora.small]
 files = 'small.conllu'

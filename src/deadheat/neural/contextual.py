@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError
 from deadheat.neural.raw_text import RawSentences, read_text
+
+if TYPE_CHECKING:
+    from deadheat.neural.language_model import LanguageModel
 
 DIRECTIONS = ("forward", "backward")
 VERSION = 1  # of language models and of how states are read off; a change makes cached ones useless
@@ -98,10 +101,10 @@ class ContextualStrings:
         states: NDArray[np.float16] = _states_module().word_states(self.text, self.settings, corpora)
         return states
 
-    def language_models(self) -> tuple[Any, Any]:
+    def language_models(self) -> tuple[LanguageModel, LanguageModel]:
         """The forward and the backward model, from the cache or trained now."""
         assert self.text is not None
-        models: tuple[Any, Any] = _states_module().language_models(self.text, self.settings)
+        models: tuple[LanguageModel, LanguageModel] = _states_module().language_models(self.text, self.settings)
         return models
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,9 +12,13 @@ from deadheat.corpus.corpus import Corpus
 from deadheat.errors import InputError
 from deadheat.neural import config as networks
 from deadheat.neural.config import BatchTrainer, OnStep, TrainJob, TrainResult
-from deadheat.neural.contextual import ContextualStrings, LanguageModelSettings
+from deadheat.neural.contextual import ContextualStrings, LanguageModelSettings, LanguageText
+from deadheat.neural.raw_text import RawSentences, read_text
 from deadheat.systems.bilstm import TaggerSettings
 from deadheat.systems.system import SYSTEMS, Model, System, training_labels
+
+if TYPE_CHECKING:
+    from deadheat.neural.language_model import LanguageModel
 
 NAME = "flair.v1"
 
@@ -76,6 +80,29 @@ def flair(  # noqa: PLR0913 (settings of taggers and of language models)
 
     trainer = BatchTrainer((NAME, config.family), config, train_jobs)
     return System(NAME, train, tuned=True, batch_trainer=trainer, files=("vectors", "text"))
+
+
+def language_models(text: Corpus | str, **settings: Any) -> tuple[LanguageModel, LanguageModel]:
+    """The forward and the backward language model that `flair.v1` reads, from the cache or trained now.
+
+    Parameters
+    ----------
+    text
+        The corpus that a tagger learns from, or the file of a text.
+    settings
+        Settings of `flair.v1` for language models: `lm_units=128`, ...
+
+    Returns
+    -------
+    Two language models. Each has its `characters`, and in `bits` how many bits it needs per character of the lines
+    that were held out, one in twenty.
+    """
+    trainer = SYSTEMS.make(NAME, **settings).batch_trainer
+    assert trainer is not None
+    networks.import_training(NAME)
+    source: ContextualStrings = trainer.config.features
+    raw = read_text(text) if isinstance(text, str) else RawSentences.of(text).text(np.arange(text.sentences))
+    return replace(source, text=LanguageText.of(raw)).language_models()
 
 
 def with_texts(corpus: Corpus, jobs: Sequence[TrainJob]) -> list[TrainJob]:
