@@ -30,19 +30,25 @@ from deadheat.neural.language_model import (
 from deadheat.neural.text import UNKNOWN
 
 SMALL = LanguageModelSettings(units=6, epochs=2, character_size=5)
-KEY = np.uint32(5)
+KEY: Any = np.uint32(5)
 
 
 def random_weights(seed: int = 0, *, characters: int = 7, size: int = 4, units: int = 3) -> Weights:
     rng = np.random.default_rng(seed)
     shapes = [(characters, size), (size, 4 * units), (units, 4 * units), (4 * units,), (units, characters)]
-    return Weights(*(rng.normal(size=shape).astype(np.float32) for shape in [*shapes, (characters,)]))
+    arrays: Any = [rng.normal(size=shape).astype(np.float32) for shape in [*shapes, (characters,)]]
+    return Weights(*arrays)
+
+
+def side_by_side(*streams: list[int]) -> Any:
+    """The codes of streams as a window: (T, B)."""
+    return np.array(streams, np.int32).T
 
 
 def plain_states(weights: Weights, codes: list[int]) -> np.ndarray:
     """States after every character of one stream, one gate after the other."""
 
-    def squash(x: np.ndarray) -> np.ndarray:
+    def squash(x: Any) -> Any:
         return 1 / (1 + np.exp(-x))
 
     units = len(weights.recurrent)
@@ -70,14 +76,14 @@ def plain_loss(weights: Weights, codes: list[int]) -> float:
 
 def test_states_are_those_of_a_plain_loop() -> None:
     weights, codes = random_weights(), [[3, 1, 4, 1, 5], [2, 0, 6, 5, 3]]
-    states, last = run(weights, np.array(codes, np.int32).T, start_state(2, 3))
+    states, last = run(weights, side_by_side(*codes), start_state(2, 3))
     for stream, row in enumerate(codes):
         assert np.asarray(states)[:, stream] == pytest.approx(plain_states(weights, row), abs=1e-5)
     assert np.array_equal(last.output, states[-1])
 
 
 def test_a_state_that_is_carried_on_is_that_of_the_whole_text() -> None:
-    weights, codes = random_weights(1), np.array([[3, 1, 4, 1, 5, 2]], np.int32).T
+    weights, codes = random_weights(1), side_by_side([3, 1, 4, 1, 5, 2])
     whole, _ = run(weights, codes, start_state(1, 3))
     first, carried = run(weights, codes[:2], start_state(1, 3))
     second, _ = run(weights, codes[2:], carried)
@@ -86,13 +92,13 @@ def test_a_state_that_is_carried_on_is_that_of_the_whole_text() -> None:
 
 def test_the_loss_is_that_of_a_plain_loop_without_targets_beyond_the_end() -> None:
     weights, codes = random_weights(2), [3, 1, 4, 1, 5, NO_TARGET, NO_TARGET]
-    found, _ = loss(weights, np.array([codes], np.int32).T, start_state(1, 3), 0.0, KEY)
+    found, _ = loss(weights, side_by_side(codes), start_state(1, 3), 0.0, KEY)
     assert float(found) == pytest.approx(plain_loss(weights, codes[:5]), abs=1e-5)
 
 
 def test_the_gradient_is_the_slope_of_the_plain_loss() -> None:
     weights, codes = random_weights(3), [3, 1, 4, 1, 5, 2]
-    gradients, _ = jax.grad(loss, has_aux=True)(weights, np.array([codes], np.int32).T, start_state(1, 3), 0.0, KEY)
+    gradients, _ = jax.grad(loss, has_aux=True)(weights, side_by_side(codes), start_state(1, 3), 0.0, KEY)
     step = 1e-4
     for name in Weights._fields:
         values = np.asarray(getattr(weights, name), np.float64)
@@ -100,7 +106,7 @@ def test_the_gradient_is_the_slope_of_the_plain_loss() -> None:
         for at in np.ndindex(values.shape):
             sides = []
             for sign in (1, -1):
-                moved = values.copy()
+                moved: Any = values.copy()
                 moved[at] += sign * step
                 sides.append(plain_loss(weights._replace(**{name: moved}), codes))
             slopes[at] = (sides[0] - sides[1]) / (2 * step)
@@ -108,8 +114,8 @@ def test_the_gradient_is_the_slope_of_the_plain_loss() -> None:
 
 
 def test_dropped_units_change_the_loss_and_depend_on_the_key() -> None:
-    weights, window = random_weights(4), np.array([[3, 1, 4, 1, 5, 2]], np.int32).T
-    losses = [float(loss(weights, window, start_state(1, 3), 0.5, np.uint32(key))[0]) for key in (1, 1, 2)]
+    weights, window = random_weights(4), side_by_side([3, 1, 4, 1, 5, 2])
+    losses = [float(loss(weights, window, start_state(1, 3), 0.5, KEY + np.uint32(key))[0]) for key in (1, 1, 2)]
     assert losses[0] == losses[1] != losses[2]
 
 

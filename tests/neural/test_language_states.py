@@ -91,7 +91,8 @@ def test_features_are_both_states_of_all_corpora(trained: list[Any]) -> None:
     text = LanguageText.of("some text")
     both = [corpus("ab c", "d"), corpus("c")]
     found = word_states(text, SMALL, both)
-    assert (found.shape, found.dtype) == ((4, 1, 12), np.float16)
+    assert found.shape == (4, 1, 12)
+    assert found.dtype == np.float16
     forward, backward = language_models(text, SMALL)
     for columns, model in ((slice(6), forward), (slice(6, 12), backward)):
         expected = np.concatenate([states(model, part) for part in both])
@@ -150,12 +151,13 @@ def test_of_two_that_need_a_model_one_trains_and_the_other_waits(
     monkeypatch: pytest.MonkeyPatch, trained: list[Any]
 ) -> None:
     started, go_on = threading.Event(), threading.Event()
-    train = language_states.train_language_model
+    train = vars(language_states)["train_language_model"]
 
     def slow(*args: Any) -> LanguageModel:
         started.set()
         assert go_on.wait(60)
-        return train(*args)
+        model: LanguageModel = train(*args)
+        return model
 
     monkeypatch.setattr(language_states, "train_language_model", slow)
     models: list[LanguageModel] = []

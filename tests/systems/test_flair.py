@@ -44,7 +44,7 @@ def texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     from deadheat.neural import language_states
 
     seen: list[str] = []
-    train = language_states.train_language_model
+    train = vars(language_states)["train_language_model"]
 
     def recording(text: str, settings: LanguageModelSettings, direction: str) -> Any:
         seen.append(text)
