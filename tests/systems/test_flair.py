@@ -158,10 +158,12 @@ def test_language_models_say_how_many_bits_they_need(texts: list[str], tmp_path:
     assert (forward.direction, backward.direction) == ("forward", "backward")
     assert 0 < forward.bits < 8
     path = tmp_path / "some.txt"
-    path.write_text(texts[0])
-    again, _ = language_models(str(path), **LANGUAGE_MODEL)
+    path.write_text(f"{texts[0]}\n{texts[0]}\n")
+    of_file, _ = language_models(str(path), **LANGUAGE_MODEL)
+    assert of_file.bits != forward.bits
+    again, _ = language_models(CORPUS, **LANGUAGE_MODEL)
     assert again.bits == forward.bits
-    assert len(texts) == 2  # the same text has the same models
+    assert len(texts) == 4  # two of each text: the same text has the same models
     with pytest.raises(InputError, match="lm_units=0; expected at least 1"):
         language_models(CORPUS, lm_units=0)
 
@@ -223,7 +225,7 @@ def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.slow
 def test_a_study_on_the_built_in_corpus_trains_language_models_once(study: Path, cache_folder: Path) -> None:
     pytest.importorskip("jax", reason="deadheat[neural] is not installed")
-    (study.parent / "small.conllu").write_text(generate("analytic", sentences=80, seed=1))
+    (study.parent / "small.conllu").write_text(generate("velani", sentences=80, seed=1))
     study.write_text("seeds = 2\n" + STUDY.replace("MORE", ""))
     done = run(study.parent)
     assert done.returncode == 0, done.stderr
