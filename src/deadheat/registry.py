@@ -197,7 +197,7 @@ class Registry(Generic[T]):
             raise InputError(f"{self.kind} {text!r}: its code has changed; expected {parsed.base}, which is now {name}")
         return with_digest(text.strip(), function.digest)
 
-    def find(self, text: str, folder: Path | None = None, **more: object) -> T:
+    def find(self, text: str, folder: Path | None = None, /, **more: object) -> T:
         """Make an object from its name as a user writes it: `resolve`, then `make`."""
         return self.make(self.resolve(text, folder), **more)
 
@@ -224,7 +224,7 @@ class Registry(Generic[T]):
                 f"{self.kind} {name!r} is registered in this process only, and workers lack it; {expected}"
             )
 
-    def make(self, text: str, **more: object) -> T:
+    def make(self, text: str, /, **more: object) -> T:
         """Make an object from its name with settings; the newest version unless one is named.
 
         Examples

@@ -257,7 +257,7 @@ def test_vectors_that_change_meanwhile_are_told(tmp_path: Path) -> None:
     cell = next(each for each in plan.cells if each.vectors)
     plan.check_unchanged(cell)
     (tmp_path / "small.vec").write_text("the 0.1 0.25\n")
-    with pytest.raises(InputError, match=r"word vectors or encoder of bilstm.*: changed while the study was running"):
+    with pytest.raises(InputError, match=r"word vectors of bilstm.*: changed while the study was running"):
         plan.check_unchanged(cell)
     (tmp_path / "small.vec").unlink()
     with pytest.raises(InputError, match=r"small.vec: no such file or directory; expected word vectors"):

@@ -15,7 +15,6 @@ from deadheat.errors import InputError, NameUnknown
 from deadheat.neural.config import RATES, TaggerConfig
 from deadheat.study.plan.plan import Plan
 from deadheat.systems import SYSTEMS
-from deadheat.systems.bilstm import bilstm
 from tests.study.study_cases import ROOT, corpus_text
 
 
@@ -83,7 +82,9 @@ def test_a_setting_changes_what_it_names_and_nothing_else(settings: dict[str, An
 
 
 def test_every_setting_is_tried_above() -> None:
-    assert {name for settings, _ in CHANGES for name in settings} == set(inspect.signature(bilstm).parameters)
+    assert {name for settings, _ in CHANGES for name in settings} == set(
+        inspect.signature(SYSTEMS["bilstm.v1"]).parameters
+    )
 
 
 def test_a_rate_of_0_is_the_default_and_thresholds_of_0_are_off() -> None:

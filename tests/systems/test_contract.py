@@ -29,7 +29,7 @@ NETWORK = {
     "units": "16", "word_size": 24, "casing": 4, "characters": "none", "classifier": "softmax", "dropout": "none",
     "optimizer": "adam", "rate": 0.03, "batch": 8, "epochs": 10,
 }  # fmt: skip
-
+NETWORKS = {"bilstm.v1": NETWORK, "flair.v1": NETWORK | {"lm_units": 8, "lm_epochs": 2}}
 
 TAGGERS = [name for name in sorted(SYSTEMS) if "column" in signature(SYSTEMS[name]).parameters]
 
@@ -38,13 +38,13 @@ TAGGERS.remove("transformer.v1")  # on an encoder, which has to be made: tests/e
 
 
 # Networks compile for a second or two in every test.
-@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.slow] * (name == "bilstm.v1")) for name in TAGGERS])
+@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.slow] * (name in NETWORKS)) for name in TAGGERS])
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
     """A maker of the system; the one that runs programs is given one, and networks are small."""
     more: dict[str, Any] = tagger(tmp_path) if request.param == "command.v2" else {}
-    if request.param == "bilstm.v1":
+    if request.param in NETWORKS:
         pytest.importorskip("jax", reason="deadheat[neural] is not installed")
-        more = NETWORK
+        more = NETWORKS[request.param]
 
     def made(column: str = "upos") -> System:
         return SYSTEMS.make(request.param, column=column, **more)

@@ -6,6 +6,7 @@ relative to the folder that was checked, so that it cannot be exchanged in betwe
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import secrets
@@ -81,6 +82,20 @@ def write_cached(folder: str, name: str, content: bytes) -> None:
             os.replace(scratch, name, src_dir_fd=directory, dst_dir_fd=directory)
         except OSError:
             os.unlink(scratch, dir_fd=directory)
+
+
+@contextmanager
+def locked(folder: str, name: str) -> Iterator[None]:
+    """Let one process after the other do something for the cache; without a lock where the cache cannot be used."""
+    with ExitStack() as opened:
+        with suppress(OSError):
+            directory = opened.enter_context(_trusted_folder(folder)) if create_folder(folder) is not None else None
+            if directory is not None:
+                flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+                file = os.open(name, flags, 0o600, dir_fd=directory)
+                opened.callback(os.close, file)
+                fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
+        yield
 
 
 def trim_folder(folder: Path, limit: int) -> int:

@@ -171,7 +171,7 @@ def _recurrence_backward(saved: tuple[Array, ...], gradient: Array) -> tuple[Arr
     def step(carry: tuple[Array, Array], inputs: Any) -> tuple[tuple[Array, Array], Array]:
         from_state, from_cell = carry
         to_output, cell, previous, gates, scale = inputs
-        to_gates, to_previous = _step_backward(to_output + from_state, from_cell, cell, previous, gates)
+        to_gates, to_previous = step_backward(to_output + from_state, from_cell, cell, previous, gates)
         back = jnp.einsum("dbg,dug->dbu", to_gates, recurrent) * (mask[0] if scale is None else scale)
         return (back, to_previous), to_gates
 
@@ -183,9 +183,7 @@ def _recurrence_backward(saved: tuple[Array, ...], gradient: Array) -> tuple[Arr
     return to_gates, to_recurrent, jnp.zeros_like(mask)  # the mask is not learned
 
 
-def _step_backward(
-    to_state: Array, from_cell: Array, cell: Array, previous: Array, gates: Array
-) -> tuple[Array, Array]:
+def step_backward(to_state: Array, from_cell: Array, cell: Array, previous: Array, gates: Array) -> tuple[Array, Array]:
     """The gradients of one step's gate inputs, and of the cell before it."""
     i, f, g, o = jnp.split(gates, GATES, axis=-1)
     squashed = jnp.tanh(cell)
@@ -244,7 +242,7 @@ def _direction_backward(
     def step(carry: tuple[Array, Array], inputs: Any) -> tuple[tuple[Array, Array], Array]:
         from_state, from_cell = carry
         to_output, cell, previous, gates, step_mask = inputs
-        to_gates, to_previous = _step_backward(to_output + from_state, from_cell, cell, previous, gates)
+        to_gates, to_previous = step_backward(to_output + from_state, from_cell, cell, previous, gates)
         return ((to_gates @ recurrent.T) * (mask[0] if constant else step_mask), to_previous), to_gates
 
     inputs = (gradient, cells, _previous(cells, direction), active, None if constant else mask)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.errors import InputError
@@ -10,36 +12,15 @@ from deadheat.neural import config as networks
 from deadheat.neural.config import BatchTrainer, OnStep, TrainJob, TrainResult
 from deadheat.systems.system import SYSTEMS, Model, System, check_at_least, training_labels
 
+if TYPE_CHECKING:
+    from deadheat.neural.features import FeatureSource
+
 NAME = "bilstm.v1"
 
 
-@SYSTEMS.add(NAME)
-def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
-    *,
-    column: str = "upos",
-    scheme: str = "as-is",
-    units: str = "100,100",
-    classifier: str = "crf",
-    word_size: int = 100,
-    vectors: str = "",
-    frozen: bool = False,
-    casing: int = 10,
-    characters: str = "cnn",
-    character_size: int = 30,
-    filters: int = 30,
-    dropout: str = "variational",
-    dropped: str = "both",
-    drop: float = 0.25,
-    optimizer: str = "nadam",
-    rate: float = 0.0,
-    clip: float = 0.0,
-    norm: float = 1.0,
-    batch: int = 32,
-    replaced: float = 0.5,
-    epochs: int = 50,
-    patience: int = 5,
-) -> System:
-    """A BiLSTM-CNN-CRF tagger for tags, chunks or entities. The best epoch is picked on tune.
+@dataclass(frozen=True, slots=True)
+class TaggerSettings:
+    """Settings that all BiLSTM taggers have.
 
     Parameters
     ----------
@@ -83,26 +64,67 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
     epochs, patience
         At most so many epochs, and no more than `patience` without a better score on tune: F1 of chunks, or accuracy.
     """
-    check_at_least(
-        NAME, 1, word_size=word_size, character_size=character_size, filters=filters, batch=batch, epochs=epochs,
-        patience=patience,
-    )  # fmt: skip
-    try:
-        if casing < 0:
-            raise InputError(f"casing={casing}; expected a size, or 0 for none")
-        networks.check_choices({"scheme": scheme})
-        shape = networks.Shape(
-            units=networks.layer_sizes(units), word_size=word_size, case_size=casing, characters=characters,
-            character_size=character_size, filters=filters, classifier=classifier, optimizer=optimizer,
-            dropout=dropout, dropped=dropped, batch=batch, fixed_words=frozen,
+
+    column: str = "upos"
+    scheme: str = "as-is"
+    units: str = "100,100"
+    classifier: str = "crf"
+    word_size: int = 100
+    vectors: str = ""
+    frozen: bool = False
+    casing: int = 10
+    characters: str = "cnn"
+    character_size: int = 30
+    filters: int = 30
+    dropout: str = "variational"
+    dropped: str = "both"
+    drop: float = 0.25
+    optimizer: str = "nadam"
+    rate: float = 0.0
+    clip: float = 0.0
+    norm: float = 1.0
+    batch: int = 32
+    replaced: float = 0.5
+    epochs: int = 50
+    patience: int = 5
+
+    def config(self, name: str, features: FeatureSource | None = None) -> networks.TaggerConfig:
+        """The configuration of the networks of a system."""
+        check_at_least(
+            name, 1, word_size=self.word_size, character_size=self.character_size, filters=self.filters,
+            batch=self.batch, epochs=self.epochs, patience=self.patience,
         )  # fmt: skip
-        hyper = networks.hyper_params(optimizer, rate, drop=drop, clip=clip, norm=norm, replaced=replaced)
-    except InputError as error:
-        raise InputError(f"{NAME}: {error}") from error
-    schedule = networks.TrainSchedule(epochs, patience)
-    config = networks.TaggerConfig(
-        column=column, scheme=scheme, vectors=vectors, shape=shape, hyper=hyper, schedule=schedule
-    )
+        try:
+            if self.casing < 0:
+                raise InputError(f"casing={self.casing}; expected a size, or 0 for none")
+            networks.check_choices({"scheme": self.scheme})
+            shape = networks.Shape(
+                units=networks.layer_sizes(self.units), word_size=self.word_size, case_size=self.casing,
+                characters=self.characters, character_size=self.character_size, filters=self.filters,
+                classifier=self.classifier, optimizer=self.optimizer, dropout=self.dropout, dropped=self.dropped,
+                batch=self.batch, fixed_words=self.frozen,
+            )  # fmt: skip
+            hyper = networks.hyper_params(
+                self.optimizer, self.rate, drop=self.drop, clip=self.clip, norm=self.norm, replaced=self.replaced
+            )
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
+        return networks.TaggerConfig(
+            column=self.column, scheme=self.scheme, vectors=self.vectors, features=features, shape=shape, hyper=hyper,
+            schedule=networks.TrainSchedule(self.epochs, self.patience),
+        )  # fmt: skip
+
+
+@SYSTEMS.add(NAME, shared=TaggerSettings)
+def bilstm(settings: TaggerSettings) -> System:
+    """A BiLSTM-CNN-CRF tagger for tags, chunks or entities. The best epoch is picked on tune.
+
+    Parameters
+    ----------
+    settings
+        Those of all BiLSTM taggers, by name.
+    """
+    column, config = settings.column, settings.config(NAME)
 
     def train(train: Corpus, tune: Corpus | None, seed: int) -> Model:
         training_labels(train, column, NAME)

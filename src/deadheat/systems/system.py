@@ -43,8 +43,9 @@ class System:
     commas, where `trees` stands for heads and relations, as in `upos,feats,trees`. With `trees=True` it predicts trees,
     and columns only if `column` names some. `batch_trainer` is for systems that can train many models at once.
     `most_labels` is how many labels its column may have in training, 0 for any number. `commands` are the command lines
-    that it runs: files that they name are part of its code. `encoder` is the folder or the name of a pretrained encoder
-    that it reads: the contents of its files are part of what identifies a run.
+    that it runs: files that they name are part of its code. `files` are the settings that name a file which it reads,
+    and `encoder` is the folder or the name of a pretrained encoder that it reads: their contents are part of what
+    identifies a run.
     """
 
     name: str
@@ -56,6 +57,7 @@ class System:
     most_labels: int = 0
     column: str = ""
     commands: tuple[str, ...] = ()
+    files: tuple[str, ...] = ("vectors",)
     encoder: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""The files of a study on their way to the nodes of a cluster: study file, corpora, word vectors and users' code.
+"""The files of a study on their way to the nodes of a cluster: study file, corpora, texts, models and users' code.
 
 Every node has them once, in a folder that is named after the hash of their contents. They lie in it as they lie
 beside the study file, so that relative names in the study file mean the same there.
@@ -24,7 +24,6 @@ from deadheat.corpus.reading import expand
 from deadheat.encoders.folder import folder_files
 from deadheat.errors import InputError, reason
 from deadheat.study.plan.entries import CorpusEntry
-from deadheat.study.plan.needs import entries
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import compress, decompress
 from deadheat.systems import SYSTEMS
@@ -74,9 +73,7 @@ def _files(plan: Plan, folder: Path) -> Iterator[Path]:
     for corpus in plan.study.corpora.values():
         paths = dict.fromkeys(path for _, paths in corpus.paths(folder) for path in paths)
         yield from map(Path, expand(paths))
-    for entry in entries(plan):
-        vectors = entry.settings.get("vectors", "")
-        yield from (folder / str(name) for name in (vectors if isinstance(vectors, list) else [vectors]) if name)
+    yield from (folder / named.file for named in plan.named_files)
     for encoder in dict.fromkeys(SYSTEMS.make(system).encoder for system in plan.systems):
         if encoder and (folder / encoder).is_dir():  # nodes download encoders that are no folders by their names
             yield from folder_files(str(folder / encoder))

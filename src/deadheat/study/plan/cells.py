@@ -45,7 +45,7 @@ class Cell:
     tune: str = ""  # the part to tune on, if the study names one
     learned: str = ""  # the training parts, joined by +, if not train alone
     scored: tuple[str, ...] = field(default=(), compare=False)  # parts to score, if not those of the study
-    vectors: str = ""  # the hash of the word vector file or the encoder that it reads, if any
+    vectors: str = ""  # the hash of the files that its settings name: word vectors, texts, encoders; if any
     final: bool = False  # the winner of a search, trained again for the test set
     run_by: str = ""  # the hash of the code that runs it, where its system has the name of an earlier state
     repeated: bool = field(default=False, compare=False)  # trained again to compare its predictions, and not stored

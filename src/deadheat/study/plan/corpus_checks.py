@@ -54,7 +54,7 @@ def find_mistakes(plan: Plan) -> Iterator[Mistake]:
             if message := missing_package(entry.name.partition("(")[0], trainer.extra):
                 yield (table, i), message
     yield from _label_mistakes(plan)
-    yield from _vector_mistakes(plan)
+    yield from _file_mistakes(plan)
     yield from _encoder_mistakes(plan)
     yield from _split_mistakes(plan)
     yield from _hypothesis_mistakes(plan)
@@ -79,15 +79,12 @@ def _label_mistakes(plan: Plan) -> Iterator[Mistake]:
             return
 
 
-def _vector_mistakes(plan: Plan) -> Iterator[Mistake]:
-    """Word vector files that do not exist."""
-    for table, entries in (("systems", plan.study.systems), ("search", plan.study.search)):
-        for i, entry in enumerate(entries):
-            files = entry.settings.get("vectors", "")
-            for file in files if isinstance(files, list) else [files]:
-                if file and not exists(plan.path.parent / str(file)):
-                    name = shorten(str(file))
-                    yield (table, i, "vectors"), f"vectors {name!r}: no such file; expected word vectors"
+def _file_mistakes(plan: Plan) -> Iterator[Mistake]:
+    """Files that settings name, such as word vectors, and that do not exist."""
+    for file in plan.named_files:
+        if not exists(plan.path.parent / file.file):
+            message = f"{file.setting} {shorten(file.file)!r}: no such file; expected {file.expected}"
+            yield (file.table, file.number, file.setting), message
 
 
 def _encoder_mistakes(plan: Plan) -> Iterator[Mistake]:

@@ -19,8 +19,7 @@ from deadheat.corpus.readers import READERS
 from deadheat.corpus.reading import expand
 from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
-from deadheat.encoders.folder import find_folder, hash_folder
-from deadheat.errors import Fault, InputError, StudyError, reason
+from deadheat.errors import Fault, InputError, StudyError
 from deadheat.metrics import METRICS, Metric
 from deadheat.registry import base_name, code_of, digest_of, with_digest
 from deadheat.splits import STRATEGIES, Partition, Strategy
@@ -29,13 +28,14 @@ from deadheat.study.plan.cells import TRAIN, Cell, CorpusSplit
 from deadheat.study.plan.checks import shorten
 from deadheat.study.plan.corpus_checks import TREE_COLUMNS, find_mistakes
 from deadheat.study.plan.entries import CorpusEntry, Study, SystemEntry
+from deadheat.study.plan.named_files import NamedFile, files_called, hash_files_of, named_files
 from deadheat.study.plan.study_file import read_study
 from deadheat.study.plan.toml_lines import line_of
 from deadheat.study.plan.user_code import command_files
 from deadheat.study.search.space import grid
 from deadheat.systems import SYSTEMS, System
 from deadheat.systems.system import TREES
-from deadheat.user_code import hash_file, hash_files
+from deadheat.user_code import hash_files
 
 DEFAULT_METRICS = ("accuracy", "unknown", "sentence-accuracy")
 DEFAULT_TREE_METRICS = ("las", "uas")
@@ -236,17 +236,15 @@ class Plan:
         return self.labels.get(system, system)
 
     def vectors_of(self, system: str) -> str:
-        """The hash of the word vector file and of the encoder that a system reads; empty if it reads neither."""
-        made = SYSTEMS.make(system)
-        encoder = hash_folder(find_folder(made.encoder, self.path.parent)) if made.encoder else ""
-        if not (name := str(made.settings.get("vectors", ""))):
-            return encoder
-        path = self.path.parent / name
-        try:
-            vectors = hash_file(path)[:32]
-        except OSError as error:
-            raise InputError(f"{path}: {reason(error)}; expected word vectors") from error
-        return "+".join(filter(None, [vectors, encoder]))
+        """The hash of the files that a system's settings name, such as word vectors; empty if there are none."""
+        return hash_files_of(SYSTEMS.make(system), self.path.parent)
+
+    @property
+    def named_files(self) -> Iterator[NamedFile]:
+        """The files that settings of systems name."""
+        systems = {self.study.systems.index(entry): system for entry, system, _ in reversed(self._variants)}
+        yield from named_files("systems", self.study.systems, systems)
+        yield from named_files("search", self.study.search, dict(enumerate(self.searched)))
 
     @cached_property
     def code_files(self) -> tuple[Path, ...]:
@@ -282,7 +280,7 @@ class Plan:
             raise InputError(f"code of {name} ({digest}): changed while the study was running; expected no change")
         for what, now, then in (
             (f"corpus {cell.corpus}", self.hashes.get(cell.corpus), cell.corpus_hash),
-            (f"word vectors or encoder of {cell.system}", self.vectors_of(cell.system), cell.vectors),
+            (f"{files_called(SYSTEMS.make(cell.system))} of {cell.system}", self.vectors_of(cell.system), cell.vectors),
         ):
             if now != then:
                 raise InputError(f"{what}: changed while the study was running; expected no change until its end")
