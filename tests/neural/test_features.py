@@ -3,9 +3,8 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -233,11 +232,15 @@ def test_a_full_disk_is_no_failure(cache_folder: Path, monkeypatch: pytest.Monke
     assert [path for path in cache_folder.rglob("*") if path.is_file()] == []
 
 
+def filling(number: int) -> Callable[[Features], None]:
+    return lambda array: array.fill(number)
+
+
 def test_the_oldest_features_leave_a_full_cache(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(features, "FEATURES_ON_DISK", 40)
     arrays = []
     for number, key in enumerate(("old", "middle", "new")):
-        arrays.append(cached_features(key, (4, 1, 2), partial(np.ndarray.fill, value=number)))
+        arrays.append(cached_features(key, (4, 1, 2), filling(number)))
         for path in (cache_folder / "features").iterdir():
             os.utime(path, (path.stat().st_mtime - 100,) * 2)
     assert len(list((cache_folder / "features").iterdir())) == 2
