@@ -50,7 +50,7 @@ def test_every_line_of_it_that_is_a_comment_says_something_true(commands: Comman
     out.write_text(text)
     plan = Plan.of(out)
     assert [strategy.name for strategy, _, _ in plan.strategies] == ["standard.v1"]
-    assert plan.systems["perceptron.v1"] == [0, 1, 2, 3, 4]
+    assert plan.systems["perceptron.v2"] == [0, 1, 2, 3, 4]
     assert plan.study.engine.limit == 3600
 
 

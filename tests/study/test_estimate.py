@@ -41,7 +41,7 @@ def test_the_time_of_the_rest_is_shared_by_the_workers_but_no_cell_is_split() ->
 
 
 def test_each_system_has_its_own_time_and_an_unknown_one_the_mean_of_the_others() -> None:
-    fast, slow, unknown = cells(FAST, 11), cells(SLOW, 3), cells("perceptron.v1", 2)
+    fast, slow, unknown = cells(FAST, 11), cells(SLOW, 3), cells("perceptron.v2", 2)
     work = RemainingWork([*fast, *slow, *unknown], workers=2)
     finish(work, fast[:1], 1.0)
     assert work.seconds_left() == 15 * 1.0 / 2

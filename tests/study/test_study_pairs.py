@@ -164,7 +164,7 @@ def test_one_seed_beside_a_system_without_chance_is_about_this_run(
     a, b = (runs_of(counts, name, 0, numbers[name]) for name in (pair.a, pair.b))
     assert pair.p[0] == pytest.approx(a.minus(b).estimate.p)
     if seeds > 1:  # of the perceptron alone: the other system adds nothing
-        scores = [np.mean(right_words(path, "test")["perceptron.v1", 0, seed]) for seed in range(seeds)]
+        scores = [np.mean(right_words(path, "test")["perceptron.v2", 0, seed]) for seed in range(seeds)]
         assert a.minus(b).variance_of("runs") == pytest.approx(np.var(scores, ddof=1) / seeds)
 
 

@@ -46,7 +46,7 @@ def test_systems_have_means_over_splits_and_seeds_and_one_per_split(tmp_path: Pa
         assert row.interval is None
     [pair] = block.pairs  # all seeds are compared
     gaps = [
-        np.mean(right["unigram.v1", i, 0]) - np.mean([np.mean(right["perceptron.v1", i, seed]) for seed in range(3)])
+        np.mean(right["unigram.v1", i, 0]) - np.mean([np.mean(right["perceptron.v2", i, seed]) for seed in range(3)])
         for i in range(4)
     ]
     assert abs(pair.difference) == pytest.approx(abs(np.mean(gaps)))
@@ -68,7 +68,7 @@ def test_the_result_says_what_was_planned(tmp_path: Path) -> None:
     path = study_file(tmp_path, "unigram perceptron", "seeds = [4, 7]", times=2)
     result = run_result(path, "systems.1.label=mine")
     assert [(system.name, system.label, system.seeds) for system in result.systems] == [
-        ("unigram.v1", "unigram", (0,)), ("perceptron.v1", "mine", (4, 7)),
+        ("unigram.v1", "unigram", (0,)), ("perceptron.v2", "mine", (4, 7)),
     ]  # fmt: skip
     words = Plan.of(path).materials["small"].corpus.words
     assert [(corpus.name, corpus.sentences, corpus.words) for corpus in result.corpora] == [("small", 30, words)]

@@ -240,9 +240,9 @@ def test_tune_picks_the_first_of_the_best_epochs(small: Corpus) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ("order=4", r"perceptron.v1: order=4; expected 2 \(tag pairs\) or 3 \(triples\)"),
-        ("epochs=0", "perceptron.v1: epochs=0; expected at least 1"),
-        ("dictionary=-1", "perceptron.v1: dictionary=-1; expected at least 0"),
+        ("order=4", r"perceptron.v2: order=4; expected 2 \(tag pairs\) or 3 \(triples\)"),
+        ("epochs=0", "perceptron.v2: epochs=0; expected at least 1"),
+        ("dictionary=-1", "perceptron.v2: dictionary=-1; expected at least 0"),
     ],
 )
 def test_wrong_settings_are_refused(settings: str, message: str) -> None:

@@ -176,7 +176,7 @@ class ParserSettings:
 
     tags: str = "gold"
     tag_column: str = "upos"
-    tagger: str = "perceptron.v1"
+    tagger: str = "perceptron.v2"
     bad_trees: str = "refuse"
     size: str = "full"
     units: str = ""

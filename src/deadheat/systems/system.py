@@ -74,7 +74,7 @@ class System:
 
 
 SYSTEMS: Registry[System] = Registry(
-    "system", "perceptron, perceptron.v1 or perceptron.v1(column='xpos')", made=System, group="systems"
+    "system", "perceptron, perceptron.v2 or perceptron.v2(column='xpos')", made=System, group="systems"
 )
 
 
