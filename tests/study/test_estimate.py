@@ -12,7 +12,7 @@ from deadheat.study.engine.executor import ActiveTask
 from deadheat.study.plan.cells import DONE, FAILED, Cell, Outcome
 from deadheat.study.store.store import Store
 
-FAST, SLOW, NETWORK = "hmm.v1", "lookahead.v1", "bilstm.v1"
+FAST, SLOW, NETWORK = "hmm.v1", "lookahead.v1", "bilstm.v2"
 
 
 def cells(system: str, times: int, *, corpus: str = "english") -> list[Cell]:

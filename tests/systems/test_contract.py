@@ -35,11 +35,11 @@ TAGGERS = [name for name in sorted(SYSTEMS) if "column" in signature(SYSTEMS[nam
 
 
 # Networks compile for a second or two in every test.
-@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.slow] * (name == "bilstm.v1")) for name in TAGGERS])
+@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.slow] * (name == "bilstm.v2")) for name in TAGGERS])
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
     """A maker of the system; the one that runs programs is given one, and networks are small."""
     more: dict[str, Any] = tagger(tmp_path) if request.param == "command.v1" else {}
-    if request.param == "bilstm.v1":
+    if request.param == "bilstm.v2":
         pytest.importorskip("jax", reason="deadheat[neural] is not installed")
         more = NETWORK
 
@@ -274,4 +274,4 @@ def test_a_name_with_settings_makes_the_same_system(make: Make) -> None:
 
 def test_a_small_network_learns_something() -> None:
     pytest.importorskip("jax", reason="deadheat[neural] is not installed")
-    test_predictions_learn_something(lambda column="upos": SYSTEMS.make("bilstm.v1", column=column, **NETWORK))
+    test_predictions_learn_something(lambda column="upos": SYSTEMS.make("bilstm.v2", column=column, **NETWORK))

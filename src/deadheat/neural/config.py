@@ -27,6 +27,7 @@ RATES = {
 }  # fmt: skip
 OPTIMIZERS = tuple(RATES)
 LEAST_UNITS, MOST_UNITS = 16, 128  # what kernels pad units to; the weights of more do not fit into a multiprocessor
+SMALL_WORDS = 50_000  # a training part with fewer words is small
 CASES = 8  # kinds of casing, see `deadheat.neural.text.casing`
 AS_IS = "as-is"
 CHOICES = {
@@ -222,16 +223,23 @@ class NetworkConfig:
     shape: Shape
     hyper: HyperParams
     schedule: TrainSchedule
+    small: NetworkConfig | None = None  # what is trained instead of it on a small training part
+
+    def for_words(self, words: int) -> NetworkConfig:
+        """The configuration for a training part of so many words."""
+        return self.small if self.small is not None and words < SMALL_WORDS else replace(self, small=None)
 
     @property
-    def group(self) -> Hashable:
+    def group(self) -> NetworkConfig:
         """What must be equal for networks to train together: all but hyperparameters and schedule."""
-        return replace(self, hyper=HyperParams(0.0), schedule=TrainSchedule())
+        small = self.small and self.small.group
+        return replace(self, hyper=HyperParams(0.0), schedule=TrainSchedule(), small=small)
 
     @property
-    def family(self) -> Hashable:
+    def family(self) -> NetworkConfig:
         """What must be equal for networks to train together where one program serves many shapes."""
-        return replace(self, hyper=HyperParams(0.0), schedule=TrainSchedule(), shape=self.shape.family)
+        small = self.small and self.small.family
+        return replace(self.group, shape=self.shape.family, small=small)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -171,7 +171,7 @@ class ParserSettings:
     decay
         The share of the learning rate that is left after 1,000 updates.
     optimizer, rate, norm, batch, replaced, epochs, patience
-        As those of `bilstm.v1`; epochs are picked by LAS on tune.
+        As those of `bilstm.v2`; epochs are picked by LAS on tune.
     """
 
     tags: str = "gold"

@@ -41,7 +41,8 @@ class System:
     `column` is what the system predicts, by default its setting of this name, or else `upos`; `trees` says that it
     predicts heads and relations instead. `batch_trainer` is for systems that can train many models at once.
     `most_labels` is how many labels its column may have in training, 0 for any number. `commands` are the command lines
-    that it runs: files that they name are part of its code.
+    that it runs: files that they name are part of its code. `size_of` is for systems whose defaults depend on the
+    training part: it names them for a number of words.
     """
 
     name: str
@@ -53,6 +54,7 @@ class System:
     most_labels: int = 0
     column: str = ""
     commands: tuple[str, ...] = ()
+    size_of: Callable[[int], str] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -118,7 +120,7 @@ def train_many(
     seeds: Sequence[int],
     settings: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (),
     *,
-    system: str = "bilstm.v1",
+    system: str = "bilstm.v2",
     tune: str = "",
 ) -> Iterator[Network]:
     """Train a network for every setting, split and seed; yields each as soon as it is finished.
@@ -152,7 +154,7 @@ def train_many(
     systems = [SYSTEMS.find(system, None, **variant) for variant in variants]
     trainer = systems[0].batch_trainer
     if trainer is None:
-        raise InputError(f"{systems[0].name} trains one at a time; expected a system of networks such as bilstm.v1")
+        raise InputError(f"{systems[0].name} trains one at a time; expected a system of networks such as bilstm.v2")
     for partition in partitions:
         if partition.sentences != corpus.sentences:
             sentences = pluralize(partition.sentences, "sentence")
