@@ -45,7 +45,8 @@ CHANGES: list[tuple[dict[str, Any], set[str]]] = [
     ({"word_size": 50}, {"shape.word_size"}),
     ({"frozen": True}, {"shape.fixed_words"}),
     ({"casing": 0}, {"shape.case_size"}),
-    ({"size": "small"}, {"shape.characters", "shape.batch", "schedule.patience"}),
+    ({"size": "small"}, {"shape.affix_size", "shape.batch", "schedule.patience"}),
+    ({"affixes": 20}, {"shape.affix_size"}),
     ({"characters": "lstm"}, {"shape.characters"}),
     ({"character_size": 20}, {"shape.character_size"}),
     ({"filters": 25}, {"shape.filters"}),
@@ -95,11 +96,12 @@ def test_the_training_part_decides_on_defaults() -> None:
 
 
 def test_a_setting_that_is_given_is_used_at_every_size() -> None:
-    settings: dict[str, Any] = {"characters": "none", "batch": 5, "drop": 0.0, "epochs": 3, "patience": 2}
+    settings: dict[str, Any] = {"characters": "none", "affixes": 0, "batch": 5, "drop": 0.0, "epochs": 3, "patience": 2}
     made = config(**settings)
     for words in (1, SMALL_WORDS):
         sized = made.for_words(words)
         assert (sized.shape.characters, sized.shape.batch, sized.hyper.drop) == ("none", 5, 0.0)
+        assert sized.shape.affix_size == 0
         assert sized.schedule == TrainSchedule(3, 2)
     assert made.for_words(1) == made.for_words(SMALL_WORDS)
     assert set(settings) == set(SIZES["full"]) == set(SIZES["small"])

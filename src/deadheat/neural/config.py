@@ -69,6 +69,7 @@ class Shape:
     characters: str = "cnn"
     character_size: int = 30
     filters: int = 30  # of the CNN, or units of each direction of the LSTM
+    affix_size: int = 0  # of vectors of prefixes and suffixes; 0: none
     width: int = 3  # of a filter, in characters
     classifier: str = "crf"
     optimizer: str = "nadam"
@@ -77,6 +78,7 @@ class Shape:
     batch: int = 32
     fixed_words: bool = False  # whether word vectors stay as they are
     tag_size: int = 0  # of tag vectors; 0: no tags
+    feature_size: int = 0  # of vectors of morphological features; 0: none
     omits: bool = False  # whether whole vectors of words, characters and tags are dropped in training
     varied: bool = False  # whether networks have variants: `units` are then the most, and a random field is there
 
@@ -112,7 +114,7 @@ class Shape:
     def inputs(self) -> int:
         """The size of a word's vector at the first layer."""
         characters = {"none": 0, "cnn": self.filters, "lstm": 2 * self.filters}[self.characters]
-        return self.word_size + self.case_size + characters + self.tag_size
+        return self.word_size + self.case_size + characters + self.affix_size + self.tag_size + self.feature_size
 
 
 def merge_shapes(shapes: Sequence[Shape]) -> Shape:
@@ -255,6 +257,7 @@ class ParserConfig(NetworkConfig):
     """The configuration of a parser."""
 
     tags: str  # the column that tags are read from, if any
+    features: str = ""  # the column that morphological features are read from, if any
 
 
 @dataclass(frozen=True, slots=True, eq=False)

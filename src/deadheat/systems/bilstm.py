@@ -16,8 +16,8 @@ NAME = "bilstm.v2"
 AUTO = "auto"
 # Defaults of settings that are not given, by `size`; those of `small` were chosen on dev of seven small treebanks.
 SIZES: Mapping[str, Mapping[str, Any]] = {
-    "full": {"characters": "cnn", "batch": 32, "drop": 0.25, "epochs": 50, "patience": 5},
-    "small": {"characters": "lstm", "batch": 8, "drop": 0.25, "epochs": 50, "patience": 10},
+    "full": {"characters": "cnn", "affixes": 0, "batch": 32, "drop": 0.25, "epochs": 50, "patience": 5},
+    "small": {"characters": "cnn", "affixes": 50, "batch": 8, "drop": 0.25, "epochs": 50, "patience": 10},
 }
 
 
@@ -36,6 +36,7 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
     characters: str = "",
     character_size: int = 30,
     filters: int = 30,
+    affixes: int = -1,
     dropout: str = "variational",
     dropped: str = "both",
     drop: float = -1.0,
@@ -58,8 +59,8 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
         The scheme in which chunks are learned: `bio`, `iob1`, `iobes`, or `as-is` for that of the corpus. Predictions
         are in the scheme of the corpus, and invalid sequences are repaired as conlleval reads them.
     size
-        The defaults of `characters`, `batch`, `drop`, `epochs` and `patience`: `full`, `small`, or `auto`, which is
-        `small` where train has fewer than 50,000 words. A setting that is given is used at every size.
+        The defaults of settings that are 0 or empty, or below 0 where 0 means none: `full`, `small`, or `auto`, which
+        is `small` where train has fewer than 50,000 words. A setting that is given is used at every size.
     units
         Units of each direction, layer by layer: `100`, `100,75`, `100,75,50`.
     classifier
@@ -76,6 +77,9 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
         `none`, `cnn` (Ma & Hovy 2016) or `lstm` (Lample et al. 2016); if empty, that of the size.
     character_size, filters
         Size of character vectors; filters of the CNN, or units of each direction of the LSTM.
+    affixes
+        Size of the vectors of prefixes and suffixes of one to four characters, whose sum is part of the input; 0 for
+        none; if below 0, that of the size.
     dropout
         `none`, `naive` (other units at every word) or `variational` (the same in the whole sentence).
     dropped
@@ -93,8 +97,8 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
     replaced
         How often a word that was seen once is replaced by the unknown word, so that the latter is learned.
     epochs, patience
-        At most so many epochs, and no more than `patience` without a better score on tune: F1 of chunks, or accuracy. 0 is
-        the default of the size.
+        At most so many epochs, and no more than `patience` without a better score on tune: F1 of chunks, or accuracy.
+        0 is that of the size.
     """
     check_at_least(NAME, 1, word_size=word_size, character_size=character_size, filters=filters)
     check_at_least(NAME, 0, batch=batch, epochs=epochs, patience=patience)
@@ -103,8 +107,8 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
         shape = networks.Shape(
             units=networks.layer_sizes(units), word_size=word_size, case_size=casing,
             characters=characters or default["characters"], character_size=character_size, filters=filters,
-            classifier=classifier, optimizer=optimizer, dropout=dropout, dropped=dropped,
-            batch=batch or default["batch"], fixed_words=frozen,
+            affix_size=default["affixes"] if affixes < 0 else affixes, classifier=classifier, optimizer=optimizer,
+            dropout=dropout, dropped=dropped, batch=batch or default["batch"], fixed_words=frozen,
         )  # fmt: skip
         share = default["drop"] if drop < 0 else drop
         hyper = networks.hyper_params(optimizer, rate, drop=share, clip=clip, norm=norm, replaced=replaced)

@@ -233,7 +233,7 @@ class Learner:
 
 
 @SYSTEMS.add(PERCEPTRON)
-def perceptron(
+def perceptron(  # noqa: PLR0913 (each is a setting)
     *,
     column: str = "upos",
     order: int = 2,
@@ -279,9 +279,7 @@ def perceptron(
             learner.learn(sentences)
         return learner.tagger()
 
-    return System(
-        PERCEPTRON, train, tuned=True, most_labels=MAX_TAGS[order], randomness="seed" if shuffle else "none"
-    )
+    return System(PERCEPTRON, train, tuned=True, most_labels=MAX_TAGS[order], randomness="seed" if shuffle else "none")
 
 
 @SYSTEMS.add("lookahead.v1")
