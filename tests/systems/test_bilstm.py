@@ -45,7 +45,7 @@ CHANGES: list[tuple[dict[str, Any], set[str]]] = [
     ({"word_size": 50}, {"shape.word_size"}),
     ({"frozen": True}, {"shape.fixed_words"}),
     ({"casing": 0}, {"shape.case_size"}),
-    ({"size": "small"}, {"shape.affix_size", "shape.batch", "schedule.patience"}),
+    ({"size": "small"}, {"shape.affix_size", "shape.batch", "hyper.drop", "hyper.rate", "schedule.patience"}),
     ({"affixes": 20}, {"shape.affix_size"}),
     ({"characters": "lstm"}, {"shape.characters"}),
     ({"character_size": 20}, {"shape.character_size"}),
@@ -96,15 +96,17 @@ def test_the_training_part_decides_on_defaults() -> None:
 
 
 def test_a_setting_that_is_given_is_used_at_every_size() -> None:
-    settings: dict[str, Any] = {"characters": "none", "affixes": 0, "batch": 5, "drop": 0.0, "epochs": 3, "patience": 2}
+    settings: dict[str, Any] = {"affixes": 0, "batch": 5, "drop": 0.0, "rate": 0.1, "epochs": 3, "patience": 2}
     made = config(**settings)
     for words in (1, SMALL_WORDS):
         sized = made.for_words(words)
-        assert (sized.shape.characters, sized.shape.batch, sized.hyper.drop) == ("none", 5, 0.0)
-        assert sized.shape.affix_size == 0
+        assert (sized.shape.affix_size, sized.shape.batch) == (0, 5)
+        assert (sized.hyper.drop, sized.hyper.rate) == (0.0, 0.1)
         assert sized.schedule == TrainSchedule(3, 2)
     assert made.for_words(1) == made.for_words(SMALL_WORDS)
-    assert set(settings) == set(SIZES["full"]) == set(SIZES["small"])
+    names = {name.removesuffix("_factor") for name in SIZES["full"]}
+    assert set(settings) == names
+    assert SIZES["full"].keys() == SIZES["small"].keys()
 
 
 def test_every_setting_is_tried_above() -> None:

@@ -14,10 +14,10 @@ from deadheat.systems.system import SYSTEMS, Model, System, check_at_least, trai
 
 NAME = "bilstm.v2"
 AUTO = "auto"
-# Defaults of settings that are not given, by `size`; those of `small` were chosen on dev of seven small treebanks.
+# Defaults of settings that are not given, by `size`; the learning rate is the optimizer's times `rate_factor`.
 SIZES: Mapping[str, Mapping[str, Any]] = {
-    "full": {"characters": "cnn", "affixes": 0, "batch": 32, "drop": 0.25, "epochs": 50, "patience": 5},
-    "small": {"characters": "cnn", "affixes": 50, "batch": 8, "drop": 0.25, "epochs": 50, "patience": 10},
+    "full": {"affixes": 0, "batch": 32, "drop": 0.25, "rate_factor": 1, "epochs": 50, "patience": 5},
+    "small": {"affixes": 50, "batch": 8, "drop": 0.5, "rate_factor": 2, "epochs": 50, "patience": 10},
 }
 
 
@@ -33,7 +33,7 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
     vectors: str = "",
     frozen: bool = False,
     casing: int = 10,
-    characters: str = "",
+    characters: str = "cnn",
     character_size: int = 30,
     filters: int = 30,
     affixes: int = -1,
@@ -59,8 +59,8 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
         The scheme in which chunks are learned: `bio`, `iob1`, `iobes`, or `as-is` for that of the corpus. Predictions
         are in the scheme of the corpus, and invalid sequences are repaired as conlleval reads them.
     size
-        The defaults of settings that are 0 or empty, or below 0 where 0 means none: `full`, `small`, or `auto`, which
-        is `small` where train has fewer than 50,000 words. A setting that is given is used at every size.
+        The defaults of affixes, drop, rate, batch, epochs and patience: `full`, `small`, or `auto`, which is `small`
+        where train has fewer than 50,000 words. A setting that is given is used at every size.
     units
         Units of each direction, layer by layer: `100`, `100,75`, `100,75,50`.
     classifier
@@ -74,7 +74,7 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
     casing
         Size of casing vectors (lower case, digits, ...); 0 for none.
     characters
-        `none`, `cnn` (Ma & Hovy 2016) or `lstm` (Lample et al. 2016); if empty, that of the size.
+        `none`, `cnn` (Ma & Hovy 2016) or `lstm` (Lample et al. 2016).
     character_size, filters
         Size of character vectors; filters of the CNN, or units of each direction of the LSTM.
     affixes
@@ -89,7 +89,7 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
     optimizer
         `sgd`, `adagrad`, `adadelta`, `rmsprop`, `adam` or `nadam`.
     rate
-        The learning rate; 0 is the optimizer's default.
+        The learning rate; 0 is the optimizer's default, and twice that with the defaults of `small`.
     clip, norm
         Components of the gradient are clipped to `clip`; then the whole is scaled down to the norm `norm`. 0 is off.
     batch
@@ -106,12 +106,13 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
     def config_of(default: Mapping[str, Any]) -> TaggerConfig:
         shape = networks.Shape(
             units=networks.layer_sizes(units), word_size=word_size, case_size=casing,
-            characters=characters or default["characters"], character_size=character_size, filters=filters,
+            characters=characters, character_size=character_size, filters=filters,
             affix_size=default["affixes"] if affixes < 0 else affixes, classifier=classifier, optimizer=optimizer,
             dropout=dropout, dropped=dropped, batch=batch or default["batch"], fixed_words=frozen,
         )  # fmt: skip
         share = default["drop"] if drop < 0 else drop
         hyper = networks.hyper_params(optimizer, rate, drop=share, clip=clip, norm=norm, replaced=replaced)
+        hyper = hyper._replace(rate=rate or default["rate_factor"] * hyper.rate)
         schedule = networks.TrainSchedule(epochs or default["epochs"], patience or default["patience"])
         return TaggerConfig(column=column, scheme=scheme, vectors=vectors, shape=shape, hyper=hyper, schedule=schedule)
 
