@@ -162,7 +162,7 @@ def test_training_ends_when_gold_tags_win_by_the_margin_for_each_word_that_diffe
                     differing = sum(a != b for a, b in zip(right, other, strict=True))
                     value = score(encoder, features_of(encoder, encoded, begin, other, order), weights)
                     leads.append((best - value) / differing)
-        return min(leads)
+        return float(min(leads))
 
     assert smallest_lead(20) >= 20
     assert smallest_lead(0) < 20
