@@ -105,7 +105,7 @@ def test_how_files_are_read_is_written_down(commands: Commands, tmp_path: Path) 
     assert commands("init", file, *options, "--out", out).code == 0
     plan = Plan.of(out)
     assert list(plan.materials["c"].corpus.columns) == ["form", "kind", "same"]
-    assert set(plan.systems) == {f"{name}.v1(column='kind')" for name in ("unigram", "hmm", "perceptron")}
+    assert set(plan.systems) == {f"{name}(column='kind')" for name in ("unigram.v1", "hmm.v1", "perceptron.v2")}
 
 
 def test_tagged_text_is_learned_by_its_tags(commands: Commands, tmp_path: Path) -> None:
