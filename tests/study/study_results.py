@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from deadheat import systems
 from deadheat.metrics.metric import Counts, accuracy
 from deadheat.questions.study import study_result
 from deadheat.results.study import StudyBlock, StudyResult, SystemScores
@@ -14,7 +15,6 @@ from deadheat.stats.estimates import RunScores
 from deadheat.study.engine.running import run_study
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
-from deadheat.systems import SYSTEMS
 from tests.study.study_cases import serial
 
 SYSTEMS = "majority unigram hmm"
@@ -71,7 +71,7 @@ def runs_of(counts: dict[tuple[str, int, int], Counts], name: str, number: int, 
 
 def versioned(system: str) -> str:
     """The name of a system with its newest version."""
-    return SYSTEMS.make(system).name
+    return systems.SYSTEMS.make(system).name
 
 
 def words_of(text: str, column: str) -> list[tuple[str, list[tuple[int, str]]]]:
