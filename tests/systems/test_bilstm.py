@@ -14,6 +14,7 @@ import pytest
 from deadheat.errors import InputError, NameUnknown
 from deadheat.neural.config import RATES, SMALL_WORDS, TaggerConfig, TrainSchedule
 from deadheat.study.plan.plan import Plan
+from deadheat.study.plan.sizes import default_sizes
 from deadheat.systems import SYSTEMS
 from deadheat.systems.bilstm import SIZES, bilstm, size_of
 from tests.study.study_cases import ROOT, corpus_text
@@ -229,6 +230,19 @@ for call in (lambda: system.train(corpus, None, 0), lambda: list(deadheat.train_
 """
     told = run_bare(bare, "-c", program)
     assert told.stdout.splitlines() == [EXTRA, EXTRA], told.stderr
+
+
+def test_a_plan_says_which_defaults_a_training_part_gets(bare: Path) -> None:
+    pytest.importorskip("jax", reason="deadheat[neural] is not installed")
+    done = subprocess.run(
+        [sys.executable, "-m", "deadheat.cli.main", "run", "study.toml", "--plan"], cwd=bare, capture_output=True,
+        text=True, timeout=600, env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+    )  # fmt: skip
+    sizes = [line for line in done.stdout.splitlines() if "defaults of size" in line]
+    assert len(sizes) == 2, done.stderr
+    assert all(" has the defaults of size small on small (" in line for line in sizes)
+    plan = Plan.of(bare / "study.toml")
+    assert list(default_sizes(plan, "unigram.v1")) == list(default_sizes(plan, "bilstm.v2(size='small')")) == []
 
 
 def test_with_jax_the_same_study_can_be_planned(bare: Path) -> None:
