@@ -22,8 +22,8 @@ from deadheat.systems import SYSTEMS
 from deadheat.testbed import generate
 
 PASSES = {  # over the training text
-    "perceptron.v1": 10,
-    "perceptron.v1(order=3)": 10,
+    "perceptron.v2": 10,
+    "perceptron.v2(order=3)": 10,
     "lookahead.v1": 7,
     "loglinear.v2": 120,
 }
@@ -109,7 +109,7 @@ def main() -> None:
     for name, passes in PASSES.items():
         upos, xpos = (ours(name, train, None, dev, column) for column in ("upos", "xpos"))
         rows.append(row(name, train.words, passes, upos, xpos))
-    for name in ("perceptron.v1", "perceptron.v1(order=3)"):
+    for name in ("perceptron.v2", "perceptron.v2(order=3)"):
         upos, xpos = (ours(name, first, tune, dev, column) for column in ("upos", "xpos"))
         rows.append(row(f"{name}, tuned", first.words, None, upos, xpos))
     if importlib.util.find_spec("nltk"):

@@ -29,7 +29,7 @@ from deadheat.systems import SYSTEMS
 FINETUNED = {"tags": "transformer.v1", "trees": "transformer-parser.v1"}
 METRIC = {"tags": "accuracy(column='upos')", "trees": "las"}
 COMPARED: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "tags": ("bilstm.v1", {}), "trees": ("biaffine.v1", {"size": "small", "tags": "none"}),
+    "tags": ("bilstm.v2", {}), "trees": ("biaffine.v1", {"size": "small", "tags": "none"}),
 }  # fmt: skip
 
 

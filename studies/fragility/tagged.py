@@ -19,7 +19,7 @@ from deadheat.corpus import read, take, write
 from deadheat.systems.parsers import ParserInput
 
 PARTS = ("train", "dev", "test")
-PREDICTED = ParserInput("predicted", "upos", "perceptron.v1", "refuse")
+PREDICTED = ParserInput("predicted", "upos", "perceptron.v2", "refuse")
 
 
 def files_of(folder: Path) -> list[Path]:

@@ -171,7 +171,7 @@ def _file(
         f"[corpora.{task.corpus}]",
         f'files = "../../.data/networks/{task.corpus}"',
     ]
-    common = {"column": task.column, "epochs": size.epochs, "patience": size.patience}
+    common = {"column": task.column, "size": "full", "epochs": size.epochs, "patience": size.patience}
     for settings, runs, label in systems:
         entry = {"name": "bilstm"} | ({"label": label} if label else {}) | {"seeds": runs} | settings | common
         lines += ["", "[[systems]]", *(f"{key} = {_value(value)}" for key, value in entry.items())]

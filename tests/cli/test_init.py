@@ -50,7 +50,7 @@ def test_every_line_of_it_that_is_a_comment_says_something_true(commands: Comman
     out.write_text(text)
     plan = Plan.of(out)
     assert [strategy.name for strategy, _, _ in plan.strategies] == ["standard.v1"]
-    assert plan.systems["perceptron.v1"] == [0, 1, 2, 3, 4]
+    assert plan.systems["perceptron.v2"] == [0, 1, 2, 3, 4]
     assert plan.study.engine.limit == 3600
 
 
@@ -105,7 +105,7 @@ def test_how_files_are_read_is_written_down(commands: Commands, tmp_path: Path) 
     assert commands("init", file, *options, "--out", out).code == 0
     plan = Plan.of(out)
     assert list(plan.materials["c"].corpus.columns) == ["form", "kind", "same"]
-    assert set(plan.systems) == {f"{name}.v1(column='kind')" for name in ("unigram", "hmm", "perceptron")}
+    assert set(plan.systems) == {f"{name}(column='kind')" for name in ("unigram.v1", "hmm.v1", "perceptron.v2")}
 
 
 def test_tagged_text_is_learned_by_its_tags(commands: Commands, tmp_path: Path) -> None:

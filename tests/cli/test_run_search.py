@@ -161,7 +161,7 @@ def test_a_budget_refuses_before_anything_is_trained(commands: Commands, tmp_pat
         (
             "system = 'perceptron'\nepohcs = [1, 2]\n",
             "40/20/20/20",
-            "setting of perceptron.v1 'epohcs' is unknown; did",
+            "setting of perceptron.v2 'epohcs' is unknown; did",
         ),
         (
             "system = 'perceptron'\nmethod = 'random'\nepochs = {low = 2}\n",

@@ -8,13 +8,17 @@ from hypothesis import strategies as st
 
 from deadheat.corpus import Corpus, read, take
 from deadheat.neural.text import (
+    AFFIX_LENGTHS,
+    BUCKETS,
     LONGEST_WORD,
     UNKNOWN,
     Encoding,
     Lexicon,
+    affix_buckets,
     casing,
     distinct_forms,
     encode_corpora,
+    feature_buckets,
     hash_strings,
     normalize_form,
     round_up,
@@ -65,6 +69,25 @@ def test_of_a_long_word_its_ends_are_looked_at() -> None:
     row = lexicon.spellings([word])[0]
     half = LONGEST_WORD // 2
     assert "".join(lexicon.characters[code] for code in row) == word[:half] + word[-half:] == "abcdefghmnopqrst"
+
+
+def test_affixes_have_the_same_bucket_in_every_word() -> None:
+    walked, talked, do = affix_buckets(["Walked", "talked", "do"])
+    assert (walked == affix_buckets(["walked"])[0]).all()
+    same = walked == talked  # prefix and suffix of one letter, of two, ...
+    assert same.tolist() == [False, True] * 3 + [False, True]
+    assert (do[:4] > 0).all()
+    assert do[4:].tolist() == [0] * 4  # too short for affixes of three letters
+    assert affix_buckets([]).shape == (0, 2 * len(AFFIX_LENGTHS))
+    assert affix_buckets(["walked"]).max() < BUCKETS
+
+
+def test_every_feature_of_a_word_has_a_bucket() -> None:
+    text = "1\ta\t_\tX\t_\tCase=Nom|Number=Sing\t0\troot\t_\t_\n2\tb\t_\tX\t_\tNumber=Sing\t1\tdep\t_\t_\n"
+    text += "3\tc\t_\tX\t_\t_\t1\tdep\t_\t_\n\n"
+    both, number, none = feature_buckets([read(text=text).column("feats")])
+    assert set(number[number > 0].tolist()) < set(both[both > 0].tolist())
+    assert ((both > 0).sum(), (number > 0).sum(), (none > 0).sum()) == (2, 1, 0)
 
 
 def test_a_word_may_be_looked_up_by_another_string() -> None:

@@ -47,7 +47,7 @@ def lucky() -> Iterator[None]:
     """A perceptron whose only setting is its luck."""
 
     def lucky(*, number: int = 0) -> System:
-        plain = SYSTEMS.make("perceptron.v1", shuffle=True, epochs=8, patience=8)
+        plain = SYSTEMS.make("perceptron.v2", shuffle=True, epochs=8, patience=8)
 
         def train(train: object, tune: object, seed: int) -> Model:
             return plain.train(train, tune, 1000 * seed + number)  # type: ignore[arg-type]

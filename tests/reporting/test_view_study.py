@@ -167,7 +167,7 @@ def test_figures_have_the_scores_of_the_store(two: StudyResult, scores: pl.DataF
     assert sorted(map(float, map(str, drawn_values))) == pytest.approx(sorted(100 * own["value"]))
     points = [row for row in charts["study-velani-test-accuracy-upos-dev-and-test"].rows if row[0] == LABEL]
     both = [
-        scores.filter(corpus="velani", part=part, system="perceptron.v1").sort("split", "number", "seed")["value"]
+        scores.filter(corpus="velani", part=part, system="perceptron.v2").sort("split", "number", "seed")["value"]
         for part in ("dev", "test")
     ]
     expected = sorted((100 * x, 100 * y) for x, y in zip(*both, strict=True))
@@ -196,7 +196,7 @@ def test_what_was_run_and_what_failed(two: StudyResult) -> None:
     assert texts(blocks)[0] == "Of 50 cells (one training with its predictions each), 40 are done, 10 failed."
     corpora, _, systems, failed, machines = tables(blocks)
     assert column(corpora, "words") == {corpus.name: f"{corpus.words:,}" for corpus in two.corpora}
-    assert column(systems, "name with settings")[LABEL] == "perceptron.v1"
+    assert column(systems, "name with settings")[LABEL] == "perceptron.v2"
     assert (column(systems, "done")[LABEL], column(systems, "failed")["broken"]) == ("20", "10")
     assert {row[0] for row in rows(failed)} == {"broken"}
     assert len(failed.rows) == 10

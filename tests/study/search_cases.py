@@ -16,8 +16,8 @@ from tests.study.study_cases import corpus_text
 
 FOUR = "system = 'perceptron'\nepochs = [1, 2]\norder = [2, 3]\n"  # settings, in the order of a grid
 NAMES = [
-    "perceptron.v1(epochs=1)", "perceptron.v1(order=3, epochs=1)",
-    "perceptron.v1(epochs=2)", "perceptron.v1(order=3, epochs=2)",
+    "perceptron.v2(epochs=1)", "perceptron.v2(order=3, epochs=1)",
+    "perceptron.v2(epochs=2)", "perceptron.v2(order=3, epochs=2)",
 ]  # fmt: skip
 METRIC = "accuracy.v1"
 Score = Callable[[Cell, str], float]

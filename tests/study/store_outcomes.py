@@ -19,7 +19,7 @@ from deadheat.study.store.store import Store
 UNITS = 300
 
 
-def cell(number: int, *, system: str = "perceptron.v1") -> Cell:
+def cell(number: int, *, system: str = "perceptron.v2") -> Cell:
     return Cell("english", "0f" * 32, "random.v1(unit='document')", 7, number % 3, system, number)
 
 

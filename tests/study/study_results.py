@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from deadheat import systems
 from deadheat.metrics.metric import Counts, accuracy
 from deadheat.questions.study import study_result
 from deadheat.results.study import StudyBlock, StudyResult, SystemScores
@@ -64,8 +65,13 @@ def right_counts(path: Path, part: str) -> dict[tuple[str, int, int], Counts]:
 
 def runs_of(counts: dict[tuple[str, int, int], Counts], name: str, number: int, seeds: int) -> RunScores:
     """All seeds of a system on one split; those that use no seed have no other run."""
-    rows = [counts[f"{name}.v1", number, seed] for seed in range(seeds)]
+    rows = [counts[versioned(name), number, seed] for seed in range(seeds)]
     return RunScores.of(np.stack(rows), accuracy, is_fixed=name != "perceptron")
+
+
+def versioned(system: str) -> str:
+    """The name of a system with its newest version."""
+    return systems.SYSTEMS.make(system).name
 
 
 def words_of(text: str, column: str) -> list[tuple[str, list[tuple[int, str]]]]:

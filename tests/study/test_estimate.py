@@ -12,7 +12,7 @@ from deadheat.study.engine.executor import ActiveTask
 from deadheat.study.plan.cells import DONE, FAILED, Cell, Outcome
 from deadheat.study.store.store import Store
 
-FAST, SLOW, NETWORK = "hmm.v1", "lookahead.v1", "bilstm.v1"
+FAST, SLOW, NETWORK = "hmm.v1", "lookahead.v1", "bilstm.v2"
 
 
 def cells(system: str, times: int, *, corpus: str = "english") -> list[Cell]:
@@ -41,7 +41,7 @@ def test_the_time_of_the_rest_is_shared_by_the_workers_but_no_cell_is_split() ->
 
 
 def test_each_system_has_its_own_time_and_an_unknown_one_the_mean_of_the_others() -> None:
-    fast, slow, unknown = cells(FAST, 11), cells(SLOW, 3), cells("perceptron.v1", 2)
+    fast, slow, unknown = cells(FAST, 11), cells(SLOW, 3), cells("perceptron.v2", 2)
     work = RemainingWork([*fast, *slow, *unknown], workers=2)
     finish(work, fast[:1], 1.0)
     assert work.seconds_left() == 15 * 1.0 / 2

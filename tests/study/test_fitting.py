@@ -106,7 +106,7 @@ def test_a_study_file_says_what_its_systems_need(tmp_path: Path) -> None:
     needs = needs_of(plan)
     by_system = {cell.system: needs(cell) for cell in plan.cells}
     two = Resources(2, 0, 0.5)
-    assert by_system == {"unigram.v1": Resources(1), "perceptron.v1(epochs=3)": two, "perceptron.v1(epochs=4)": two}
+    assert by_system == {"unigram.v1": Resources(1), "perceptron.v2(epochs=3)": two, "perceptron.v2(epochs=4)": two}
     candidate = Cell("small", "", "random.v1", 0, 0, plan.system("perceptron", {"epochs": 2}).name, 0)
     assert needs(candidate) == Resources(1, 2 << 30)
     assert str(needs(candidate)) == "1 core, 2 GB of memory"

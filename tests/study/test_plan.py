@@ -66,7 +66,7 @@ def test_whatever_changes_a_result_changes_the_key(change: dict[str, object]) ->
 def test_cells_are_every_system_and_seed_on_every_split_and_whole_splits_come_first(study: Path) -> None:
     study.write_text(study.read_text() + "[[systems]]\nname = 'perceptron'\nepochs = [2, 3]\nseeds = 2\n")
     cells = Plan.of(study, ["splits.times=2", "seeds=9"]).cells
-    perceptrons = [f"perceptron.v1(epochs={epochs})" for epochs in (2, 3)]
+    perceptrons = [f"perceptron.v2(epochs={epochs})" for epochs in (2, 3)]
     a_split = [
         ("majority.v1", 0), ("unigram.v1", 0), *[(name, seed) for name in perceptrons for seed in (0, 1)]
     ]  # fmt: skip
@@ -93,7 +93,7 @@ def test_a_system_that_has_no_chance_in_it_has_the_same_cell_whatever_the_seeds(
 def test_a_system_that_stands_twice_has_the_seeds_of_both(study: Path) -> None:
     twice = "[[systems]]\nname = 'perceptron'\nseeds = [0, 3]\n[[systems]]\nname = 'perceptron'\nseeds = [3, 5, 5]\n"
     study.write_text(study.read_text() + twice)
-    assert Plan.of(study).systems["perceptron.v1"] == [0, 3, 5]
+    assert Plan.of(study).systems["perceptron.v2"] == [0, 3, 5]
 
 
 def test_the_files_own_split_is_made_once_however_often_it_is_asked_for(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_systems_are_called_by_their_labels_and_what_differs_between_them(study:
     study.write_text(
         study.read_text() + "[[systems]]\nname = 'perceptron'\n[[systems]]\nname = 'perceptron'\nepochs = 9\n"
     )
-    alike = ["majority", "unigram", "mine epochs=2", "mine epochs=3", "perceptron.v1", "perceptron.v1(epochs=9)"]
+    alike = ["majority", "unigram", "mine epochs=2", "mine epochs=3", "perceptron.v2", "perceptron.v2(epochs=9)"]
     assert list(Plan.of(study).labels.values()) == alike
 
 
@@ -360,4 +360,4 @@ def test_more_labels_than_a_system_can_learn_are_refused_before_anything_runs(
     assert messages
     for message in messages:
         assert "column 'upos' has " in message
-        assert message.endswith("labels in train; perceptron.v1 expected 1 at most")
+        assert message.endswith("labels in train; perceptron.v2 expected 1 at most")

@@ -108,7 +108,7 @@ def test_the_clock_ticks_and_running_cells_are_named_while_none_finishes() -> No
         assert stream.getvalue().count("\x1b[J") == before + 12
         assert screen(stream.getvalue()) == [
             "━╸────  1 of 4 done, 12 already there, 4.62/min, 13 s so far, 20 s left",
-            "running: perceptron.v1, split 1, seed 1 (12 s); 1 more",
+            "running: perceptron.v2, split 1, seed 1 (12 s); 1 more",
         ]
         run.clock.now = 15.0
         run.finish(14.0, running=1)
@@ -123,7 +123,7 @@ def test_stacks_of_networks_show_their_epoch() -> None:
         run.wait(2)
         assert screen(stream.getvalue()) == [
             f"{'─' * 40}  0 of 64 done, 2 s so far",
-            "running: perceptron.v1: epoch 3 of 25, 12 of 64 networks done (2 s)",
+            "running: perceptron.v2: epoch 3 of 25, 12 of 64 networks done (2 s)",
         ]
 
 
@@ -137,7 +137,7 @@ def test_cells_of_a_cluster_are_named_like_others_with_their_node() -> None:
         run.wait(5)
         assert screen(stream.getvalue()) == [
             f"{'─' * 40}  0 of 9 done, 3 running, 5 s so far",
-            "running: perceptron.v1, split 0, seed 0, on desk1 (5 s); 2 more",
+            "running: perceptron.v2, split 0, seed 0, on desk1 (5 s); 2 more",
         ]
 
 
@@ -146,7 +146,7 @@ def test_a_stack_on_a_cluster_shows_its_epoch_and_its_node() -> None:
     with Run(64, stream) as run:
         run.running = [ActiveTask(run.cells[0].key, 0.0, "epoch 3 of 25", "desk2")]
         run.wait(2)
-        assert screen(stream.getvalue())[1] == "running: perceptron.v1: epoch 3 of 25, on desk2 (2 s)"
+        assert screen(stream.getvalue())[1] == "running: perceptron.v2: epoch 3 of 25, on desk2 (2 s)"
 
 
 def test_names_of_others_cannot_change_the_terminal() -> None:
@@ -157,7 +157,7 @@ def test_names_of_others_cannot_change_the_terminal() -> None:
     progress.tick(lambda: [ActiveTask(cell(0).key, 90.0)])
     text = stream.getvalue()
     assert (
-        text == "0 of 1 done, 1 running, 1 min 40 s so far; running: \\x1b[2J perceptron.v1, split 0, seed 0 (10 s)\n"
+        text == "0 of 1 done, 1 running, 1 min 40 s so far; running: \\x1b[2J perceptron.v2, split 0, seed 0 (10 s)\n"
     )
 
 
@@ -288,7 +288,7 @@ def test_plain_lines_come_also_while_no_cell_finishes_and_less_often_with_time()
         run.running = [ActiveTask(cell.key, float(number)) for number, cell in enumerate(run.cells[:4])]
         run.wait(1200)
     lines = stream.getvalue().splitlines()
-    names = "; ".join(f"perceptron.v1, split {number}, seed {number} ({10 - number} s)" for number in range(3))
+    names = "; ".join(f"perceptron.v2, split {number}, seed {number} ({10 - number} s)" for number in range(3))
     assert lines[0] == f"0 of 9 done, 3 already there, 4 running, 10 s so far; running: {names}; 1 more"
     times = [int(minutes or 0) * 60 + int(seconds) for line in lines[:-1]
              for minutes, seconds in re.findall(r"(?:(\d+) min )?(\d+) s so far", line)]  # fmt: skip

@@ -46,7 +46,7 @@ def test_an_outcome_comes_back_as_it_was(store: Store) -> None:
         started = datetime.datetime(2027, 1, 15, 8, 0, 5)  # 1.8e9 + 5 s: date -u -d @1800000005
         assert row == {
             "key": key, "corpus": "english", "split": "random.v1(unit='document')", "split_seed": 7, "number": 2,
-            "system": "perceptron.v1", "seed": 5, "setup": "", "status": DONE, "started": started, "wall_s": 2.5,
+            "system": "perceptron.v2", "seed": 5, "setup": "", "status": DONE, "started": started, "wall_s": 2.5,
             "cpu_s": 1.5, "peak_mb": 80.25, "error": "",
         }  # fmt: skip
         frame = again.scores()
@@ -56,7 +56,7 @@ def test_an_outcome_comes_back_as_it_was(store: Store) -> None:
         assert stored["test", "wide.v1"] == [0.5, 300, 6000]
         assert np.isnan(stored["dev", "mine.v1"][0])
         assert stored["dev", "mine.v1"][1:] == [20, 110]
-        assert frame["system"].unique().to_list() == ["perceptron.v1"]
+        assert frame["system"].unique().to_list() == ["perceptron.v2"]
         for part, metric, expected in (("test", "mine.v1", test), ("test", "wide.v1", more), ("dev", "mine.v1", dev)):
             array = again.counts([key], part=part, metric=metric)
             assert array.dtype == np.int64

@@ -90,7 +90,7 @@ def test_a_store_of_an_older_version_is_brought_up_to_date_when_it_is_written(ol
     with Store.open(old) as store:
         assert store.study() == "a = 1"
         assert store.runs()["peak_mb"].to_list() == [0.0, 5.0]
-        assert store.scores()["system"].to_list() == ["hmm.v1", "perceptron.v1"]
+        assert store.scores()["system"].to_list() == ["hmm.v1", "perceptron.v2"]
         assert np.array_equal(store.counts([cell(1).key], part="test", metric="upos.v1")[0], counts(1))
 
 

@@ -27,6 +27,7 @@ from tests.study.study_results import (
     run_result,
     runs_of,
     standing,
+    versioned,
     words_of_splits,
 )
 
@@ -40,14 +41,14 @@ def test_pairs_over_splits_are_mcnemars_test_split_by_split_and_bonferroni_where
     block = block_of(run_result(path, "compare.test=mcnemar-midp", "compare.correction=bonferroni"), part)
     right = right_words(path, part)
     means = {
-        name: np.mean([np.mean(right[f"{name}.v1", number, 0]) for number in range(6)]) for name in SYSTEMS.split()
+        name: np.mean([np.mean(right[versioned(name), number, 0]) for number in range(6)]) for name in SYSTEMS.split()
     }
     ranked = sorted(means, key=lambda name: -means[name])
     assert [(pair.a, pair.b) for pair in block.pairs] == list(combinations(ranked, 2))
     for pair in block.pairs:
         p, gaps = [], []
         for number in range(6):
-            a, b = (np.array(right[f"{name}.v1", number, 0]) for name in (pair.a, pair.b))
+            a, b = (np.array(right[versioned(name), number, 0]) for name in (pair.a, pair.b))
             p.append(mcnemar(int(np.sum(a & ~b)), int(np.sum(b & ~a)), method="midp").p)
             gaps.append(a.mean() - b.mean())
         assert (pair.test, pair.unit) == ("mcnemar-midp", "token")
@@ -164,7 +165,7 @@ def test_one_seed_beside_a_system_without_chance_is_about_this_run(
     a, b = (runs_of(counts, name, 0, numbers[name]) for name in (pair.a, pair.b))
     assert pair.p[0] == pytest.approx(a.minus(b).estimate.p)
     if seeds > 1:  # of the perceptron alone: the other system adds nothing
-        scores = [np.mean(right_words(path, "test")["perceptron.v1", 0, seed]) for seed in range(seeds)]
+        scores = [np.mean(right_words(path, "test")["perceptron.v2", 0, seed]) for seed in range(seeds)]
         assert a.minus(b).variance_of("runs") == pytest.approx(np.var(scores, ddof=1) / seeds)
 
 

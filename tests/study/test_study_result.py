@@ -25,6 +25,7 @@ from tests.study.study_results import (
     run_result,
     runs_of,
     standing,
+    versioned,
     words_of_splits,
 )
 
@@ -36,7 +37,7 @@ def test_systems_have_means_over_splits_and_seeds_and_one_per_split(tmp_path: Pa
     block = block_of(run_result(path), "test")
     right = right_words(path, "test")
     for name, seeds in (("unigram", 1), ("perceptron", 3)):
-        by_split = [[np.mean(right[f"{name}.v1", number, seed]) for seed in range(seeds)] for number in range(4)]
+        by_split = [[np.mean(right[versioned(name), number, seed]) for seed in range(seeds)] for number in range(4)]
         scores = np.ravel(by_split)
         row = standing(block, name, "accuracy.v1")
         assert row.runs == len(scores) == 4 * seeds
@@ -46,7 +47,7 @@ def test_systems_have_means_over_splits_and_seeds_and_one_per_split(tmp_path: Pa
         assert row.interval is None
     [pair] = block.pairs  # all seeds are compared
     gaps = [
-        np.mean(right["unigram.v1", i, 0]) - np.mean([np.mean(right["perceptron.v1", i, seed]) for seed in range(3)])
+        np.mean(right["unigram.v1", i, 0]) - np.mean([np.mean(right["perceptron.v2", i, seed]) for seed in range(3)])
         for i in range(4)
     ]
     assert abs(pair.difference) == pytest.approx(abs(np.mean(gaps)))
@@ -68,7 +69,7 @@ def test_the_result_says_what_was_planned(tmp_path: Path) -> None:
     path = study_file(tmp_path, "unigram perceptron", "seeds = [4, 7]", times=2)
     result = run_result(path, "systems.1.label=mine")
     assert [(system.name, system.label, system.seeds) for system in result.systems] == [
-        ("unigram.v1", "unigram", (0,)), ("perceptron.v1", "mine", (4, 7)),
+        ("unigram.v1", "unigram", (0,)), ("perceptron.v2", "mine", (4, 7)),
     ]  # fmt: skip
     words = Plan.of(path).materials["small"].corpus.words
     assert [(corpus.name, corpus.sentences, corpus.words) for corpus in result.corpora] == [("small", 30, words)]
@@ -103,7 +104,7 @@ def test_systems_of_two_columns_are_compared_each_with_its_own_kind(tmp_path: Pa
         setting = "" if column == "upos" else "(column='xpos')"
         own = right_words(path, "test", column)
         for name in ("majority", "unigram"):
-            scores = [np.mean(own[f"{name}.v1{setting}", number, 0]) for number in range(3)]
+            scores = [np.mean(own[f"{versioned(name)}{setting}", number, 0]) for number in range(3)]
             each = standing(block, f"{name} column={column}", f"accuracy.v1{setting}")
             assert each.mean == pytest.approx(np.mean(scores))
     assert {row.labels for row in block.agreement} == {"upos", "xpos"}

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.neural.config import RATES, TaggerConfig
+from deadheat.neural.config import RATES, SMALL_WORDS, TaggerConfig, TrainSchedule
 from deadheat.study.plan.plan import Plan
+from deadheat.study.plan.sizes import default_sizes
 from deadheat.systems import SYSTEMS
+from deadheat.systems.bilstm import SIZES, size_of
 from tests.study.study_cases import ROOT, corpus_text
 
 
@@ -31,7 +33,7 @@ def test_the_defaults_are_those_that_are_recommended() -> None:
     assert (shape.units, shape.classifier, shape.optimizer) == ((100, 100), "crf", "nadam")
     assert (shape.dropout, shape.dropped, shape.characters, shape.batch) == ("variational", "both", "cnn", 32)
     assert (hyper.norm, hyper.clip, hyper.rate) == (1.0, math.inf, RATES["nadam"])
-    assert SYSTEMS.make("bilstm").name == "bilstm.v1"
+    assert SYSTEMS.make("bilstm").name == "bilstm.v2"
 
 
 # A setting, a value, and the fields that it changes.
@@ -44,6 +46,8 @@ CHANGES: list[tuple[dict[str, Any], set[str]]] = [
     ({"word_size": 50}, {"shape.word_size"}),
     ({"frozen": True}, {"shape.fixed_words"}),
     ({"casing": 0}, {"shape.case_size"}),
+    ({"size": "small"}, {"shape.affix_size", "shape.batch", "hyper.drop", "hyper.rate", "schedule.patience"}),
+    ({"affixes": 20}, {"shape.affix_size"}),
     ({"characters": "lstm"}, {"shape.characters"}),
     ({"character_size": 20}, {"shape.character_size"}),
     ({"filters": 25}, {"shape.filters"}),
@@ -81,9 +85,34 @@ def test_a_setting_changes_what_it_names_and_nothing_else(settings: dict[str, An
     assert together == all(name.startswith(("hyper", "schedule")) for name in changed)
 
 
+def test_the_training_part_decides_on_defaults() -> None:
+    made = config()
+    few, many = made.for_words(SMALL_WORDS - 1), made.for_words(SMALL_WORDS)
+    assert few == config(size="small")
+    assert many == config(size="full") == config(size="full").for_words(1)
+    assert config(size="small").for_words(SMALL_WORDS) == few
+    assert SYSTEMS.make("bilstm").name == "bilstm.v2"  # the training part is in the key of a cell already
+    assert [size_of(SMALL_WORDS - 1), size_of(SMALL_WORDS)] == ["small", "full"]
+    assert SYSTEMS.make("bilstm", size="small").size_of is None
+
+
+def test_a_setting_that_is_given_is_used_at_every_size() -> None:
+    settings: dict[str, Any] = {"affixes": 0, "batch": 5, "drop": 0.0, "rate": 0.1, "epochs": 3, "patience": 2}
+    made = config(**settings)
+    for words in (1, SMALL_WORDS):
+        sized = made.for_words(words)
+        assert (sized.shape.affix_size, sized.shape.batch) == (0, 5)
+        assert (sized.hyper.drop, sized.hyper.rate) == (0.0, 0.1)
+        assert sized.schedule == TrainSchedule(3, 2)
+    assert made.for_words(1) == made.for_words(SMALL_WORDS)
+    names = {name.removesuffix("_factor") for name in SIZES["full"]}
+    assert set(settings) == names
+    assert SIZES["full"].keys() == SIZES["small"].keys()
+
+
 def test_every_setting_is_tried_above() -> None:
     assert {name for settings, _ in CHANGES for name in settings} == set(
-        inspect.signature(SYSTEMS["bilstm.v1"]).parameters
+        inspect.signature(SYSTEMS["bilstm.v2"]).parameters
     )
 
 
@@ -112,8 +141,9 @@ def test_a_rate_of_0_is_the_default_and_thresholds_of_0_are_off() -> None:
         ({"clip": math.nan}, "clip=nan; expected a number above 0, or 0 for none"),
         ({"norm": -1.0}, "norm=-1; expected a number above 0, or 0 for none"),
         ({"casing": -1}, "casing=-1; expected a size, or 0 for none"),
-        ({"batch": 0}, "batch=0; expected at least 1"),
-        ({"epochs": 0}, "epochs=0; expected at least 1"),
+        ({"batch": -1}, "batch=-1; expected at least 0"),
+        ({"epochs": -1}, "epochs=-1; expected at least 0"),
+        ({"size": "smal"}, "size 'smal' is unknown; did you mean 'small'?"),
         ({"word_size": 0}, "word_size=0; expected at least 1"),
     ],
     ids=str,
@@ -121,13 +151,13 @@ def test_a_rate_of_0_is_the_default_and_thresholds_of_0_are_off() -> None:
 def test_a_wrong_setting_is_refused_in_one_line(settings: dict[str, Any], told: str) -> None:
     with pytest.raises(InputError) as refused:
         SYSTEMS.make("bilstm", **settings)
-    assert str(refused.value) == f"bilstm.v1: {told}"
+    assert str(refused.value) == f"bilstm.v2: {told}"
 
 
 def test_a_setting_that_does_not_exist_is_refused_with_the_nearest() -> None:
     with pytest.raises(NameUnknown, match="'droput' is unknown; did you mean 'dropout'"):
         SYSTEMS.make("bilstm", droput="none")
-    with pytest.raises(InputError, match=r"bilstm\.v1: batch='many'; expected a value like 32"):
+    with pytest.raises(InputError, match=r"bilstm\.v2: batch='many'; expected a value like 0"):
         SYSTEMS.make("bilstm", batch="many")
 
 
@@ -144,7 +174,7 @@ epochs = [1, 2]
 [engine]
 workers = 1
 """
-EXTRA = "bilstm.v1: the package jax is not installed; expected deadheat[neural] (pip install 'deadheat[neural]')"
+EXTRA = "bilstm.v2: the package jax is not installed; expected deadheat[neural] (pip install 'deadheat[neural]')"
 # Every Python below this folder finds neither of the packages, as if they had never been installed.
 HIDDEN = """\
 import sys
@@ -202,6 +232,19 @@ for call in (lambda: system.train(corpus, None, 0), lambda: list(deadheat.train_
 """
     told = run_bare(bare, "-c", program)
     assert told.stdout.splitlines() == [EXTRA, EXTRA], told.stderr
+
+
+def test_a_plan_says_which_defaults_a_training_part_gets(bare: Path) -> None:
+    pytest.importorskip("jax", reason="deadheat[neural] is not installed")
+    done = subprocess.run(
+        [sys.executable, "-m", "deadheat.cli.main", "run", "study.toml", "--plan"], cwd=bare, capture_output=True,
+        text=True, timeout=600, env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+    )  # fmt: skip
+    sizes = [line for line in done.stdout.splitlines() if "defaults of size" in line]
+    assert len(sizes) == 2, done.stderr
+    assert all(" has the defaults of size small on small (" in line for line in sizes)
+    plan = Plan.of(bare / "study.toml")
+    assert list(default_sizes(plan, "unigram.v1")) == list(default_sizes(plan, "bilstm.v2(size='small')")) == []
 
 
 def test_with_jax_the_same_study_can_be_planned(bare: Path) -> None:

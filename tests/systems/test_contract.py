@@ -29,7 +29,7 @@ NETWORK = {
     "units": "16", "word_size": 24, "casing": 4, "characters": "none", "classifier": "softmax", "dropout": "none",
     "optimizer": "adam", "rate": 0.03, "batch": 8, "epochs": 10,
 }  # fmt: skip
-NETWORKS = {"bilstm.v1": NETWORK, "flair.v1": NETWORK | {"lm_units": 8, "lm_epochs": 2}}
+NETWORKS = {"bilstm.v2": NETWORK, "flair.v1": NETWORK | {"lm_units": 8, "lm_epochs": 2}}
 
 TAGGERS = [name for name in sorted(SYSTEMS) if "column" in signature(SYSTEMS[name]).parameters]
 
@@ -277,4 +277,4 @@ def test_a_name_with_settings_makes_the_same_system(make: Make) -> None:
 
 def test_a_small_network_learns_something() -> None:
     pytest.importorskip("jax", reason="deadheat[neural] is not installed")
-    test_predictions_learn_something(lambda column="upos": SYSTEMS.make("bilstm.v1", column=column, **NETWORK))
+    test_predictions_learn_something(lambda column="upos": SYSTEMS.make("bilstm.v2", column=column, **NETWORK))

@@ -68,7 +68,7 @@ def source(**settings: Any) -> ContextualStrings:
 
 
 def test_it_has_the_settings_of_the_bilstm_tagger_and_its_own() -> None:
-    common = list(signature(SYSTEMS["bilstm.v1"]).parameters)
+    common = list(signature(SYSTEMS["bilstm.v2"]).parameters)
     more = ["text", "lm_units", "lm_epochs", "lm_character_size", "lm_rate", "lm_drop", "lm_seed"]
     assert list(signature(SYSTEMS["flair.v1"]).parameters) == [*common, *more]
     assert SYSTEMS.make("flair", units="50", lm_units=64).name == "flair.v1(units='50', lm_units=64)"

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,13 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 import jax
 
 import deadheat
-from deadheat.corpus import Corpus, take, to_bytes
+from deadheat.corpus import Corpus, read, take, to_bytes
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics import METRICS, align
-from deadheat.neural import stack
+from deadheat.neural import config, stack
 from deadheat.neural.stack import Stack, StackJob, TrainedNetwork
-from deadheat.systems import SYSTEMS
+from deadheat.splits.splitting import Partition
+from deadheat.systems import SYSTEMS, bilstm
 from deadheat.systems.system import Network
 from tests.neural.tiny import SENTENCES, TINY, corpus_of, force_stacks, rows_of, split_of
 
@@ -98,6 +100,29 @@ def test_a_network_is_the_same_in_a_stack_with_other_settings_seeds_and_splits(
         assert network.curve == pytest.approx(single.curve, abs=1e-6)
         for part, predicted in single.predictions.items():
             assert to_bytes(network.predictions[part]) == to_bytes(predicted)
+
+
+@pytest.mark.slow
+def test_networks_of_small_and_large_training_parts_are_the_same_together_as_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    few = Partition("few", {**SPLITS[0].parts, "train": SPLITS[0].parts["train"][:25]}, SENTENCES)
+    words = [int(np.diff(CORPUS.offsets)[split.parts["train"]].sum()) for split in (few, SPLITS[0])]
+    monkeypatch.setattr(config, "SMALL_WORDS", words[1])
+    monkeypatch.setitem(bilstm.SIZES, "small", {**bilstm.SIZES["small"], "affixes": 4, "batch": 4})
+    monkeypatch.setitem(bilstm.SIZES, "full", {**bilstm.SIZES["full"], "batch": 8})
+    settings = {name: value for name, value in TINY.items() if name not in ("batch", "drop")}
+    force_stacks(monkeypatch, 3)
+    partitions = [few, SPLITS[0]]
+    together = by_name(trained(settings=settings, partitions=partitions, seeds=[0]))
+    for size, split in (("small", few), ("full", SPLITS[0])):
+        [alone] = trained(settings={**settings, "size": size}, partitions=[split], seeds=[0])
+        network = together[SYSTEMS.make("bilstm", **settings).name, split.name, 0]
+        assert network.curve == pytest.approx(alone.curve, abs=1e-6)
+        assert labels(network) == labels(alone)
+        part = take(CORPUS, split.parts["train"])
+        model: Any = SYSTEMS.make("bilstm", **settings).train(part, None, 0)
+        assert (model.config.shape.affix_size, model.config.shape.batch) == ((4, 4) if size == "small" else (0, 8))
 
 
 @pytest.mark.slow
@@ -281,3 +306,19 @@ def test_a_split_of_another_corpus_is_refused() -> None:
     expected = f"^split 1: of {SENTENCES} sentences; the corpus text has {SENTENCES - 1}$"
     with pytest.raises(InputError, match=expected):
         trained(corpus_of(rows_of(SENTENCES - 1)))
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_the_default_beats_the_hmm_on_a_small_treebank(shared_data: Path) -> None:
+    """Telugu has 5,082 words in train; epochs are picked on one half of dev, and the other half is scored."""
+    folder = shared_data / "treebanks" / "te_mtg"
+    train, dev = (read(folder / f"te_mtg-ud-{part}.conllu") for part in ("train", "dev"))
+    even = np.arange(dev.sentences) % 2 == 0
+    tune, scored = (take(dev, np.flatnonzero(half)) for half in (even, ~even))
+
+    def accuracy(system: str) -> float:
+        predicted = SYSTEMS.make(system).train(train, tune, 0).predict(scored).column("upos").strings()
+        return float(np.mean(np.array(predicted) == np.array(scored.column("upos").strings())))
+
+    assert accuracy("bilstm") > accuracy("hmm") + 0.01

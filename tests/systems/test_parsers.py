@@ -135,6 +135,35 @@ def test_tags_can_be_predicted_or_left_out() -> None:
     assert problems(tagged.heads, tagged.offsets) == []
 
 
+def test_features_are_read_if_asked_for_as_tags_are() -> None:
+    train, tune, test = corpora()
+    assert len(set(test.column("feats").strings())) > 1
+    without = replace(test, columns={**test.columns, "feats": test.column("form")})  # words are no known features
+
+    def reads_features(**settings: str) -> bool:
+        model = make("biaffine.v1", **settings).train(train, None, 0)
+        one, other = model.predict(without), model.predict(test)
+        same = one.column("deprel").strings() == other.column("deprel").strings()
+        return not (same and np.array_equal(one.trees, other.trees))
+
+    assert not reads_features()
+    assert reads_features(features="feats")
+    assert not reads_features(features="feats", tags="none")
+    assert not reads_features(features="feats", tags="predicted")  # by a tagger, whatever the corpus has
+    predicted = make("biaffine.v1", epochs=1, features="feats", tags="predicted").train(train, tune, 0).predict(test)
+    assert predicted.column("feats").strings() == test.column("feats").strings()
+
+
+def test_features_have_vectors_only_where_tags_are_read() -> None:
+    def feature_size(**settings: str) -> int:
+        trainer = make("biaffine.v1", **settings).batch_trainer
+        assert trainer is not None
+        return int(trainer.config.shape.feature_size)
+
+    assert feature_size() == feature_size(features="feats", tags="none") == 0
+    assert feature_size(features="feats") == feature_size(features="feats", tags="predicted") > 0
+
+
 def test_training_sentences_that_are_no_trees_are_refused_by_line_or_skipped() -> None:
     rows = ["1\ta\t_\tX\t_\t_\t2\tdep\t_\t_", "2\tb\t_\tX\t_\t_\t1\tdep\t_\t_"]
     broken = "\n".join(rows) + "\n\n"

@@ -140,6 +140,35 @@ def test_learning_is_the_algorithm_written_out_with_every_weight_averaged_naivel
 
 
 @pytest.mark.parametrize("order", [2, 3])
+def test_training_ends_when_gold_tags_win_by_the_margin_for_each_word_that_differs(order: int) -> None:
+    corpus = read(text="the_D can_N can_V rust_V\na_D can_N\nrust_N\nthe_D rust_N can_V\n", format="tagged")
+    tags = training_tags(corpus, "tag", "test", most=9)
+    encoder = Encoder.of(corpus, tags, "tag", Templates(), least=2)
+    gold, encoded = encoder.gold(corpus).tolist(), encoder.encode(corpus)
+
+    def smallest_lead(margin: int) -> float:
+        """By how much gold tags beat all others, at least, for each word that differs."""
+        learner = Learner(encoder, Viterbi(order, margin), corpus)
+        for sentences in epoch_orders(corpus.sentences, 100, 0, shuffle=True):
+            learner.learn(sentences)
+        features = learner.features.reshape(-1, len(tags))[learner.slots].ravel()
+        weights = TaggerWeights(learner.slots, features, learner.moves)
+        leads = []
+        for begin, end in itertools.pairwise(corpus.offsets.tolist()):
+            right = tuple(gold[begin:end])
+            best = score(encoder, features_of(encoder, encoded, begin, right, order), weights)
+            for other in itertools.product(*(allowed(encoder, encoded, word) for word in range(begin, end))):
+                if other != right:
+                    differing = sum(a != b for a, b in zip(right, other, strict=True))
+                    value = score(encoder, features_of(encoder, encoded, begin, other, order), weights)
+                    leads.append((best - value) / differing)
+        return float(min(leads))
+
+    assert smallest_lead(20) >= 20
+    assert smallest_lead(0) < 20
+
+
+@pytest.mark.parametrize("order", [2, 3])
 def test_the_kernels_find_the_same_in_plain_python(order: int, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = read(text=generate("velani", sentences=15, seed=1))
     system = SYSTEMS.make("perceptron", order=order, untuned=2)
@@ -240,14 +269,31 @@ def test_tune_picks_the_first_of_the_best_epochs(small: Corpus) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ("order=4", r"perceptron.v1: order=4; expected 2 \(tag pairs\) or 3 \(triples\)"),
-        ("epochs=0", "perceptron.v1: epochs=0; expected at least 1"),
-        ("dictionary=-1", "perceptron.v1: dictionary=-1; expected at least 0"),
+        ("order=4", r"perceptron.v2: order=4; expected 2 \(tag pairs\) or 3 \(triples\)"),
+        ("epochs=0", "perceptron.v2: epochs=0; expected at least 1"),
+        ("margin=-1", "perceptron.v2: margin=-1; expected at least 0"),
+        ("dictionary=-1", "perceptron.v2: dictionary=-1; expected at least 0"),
     ],
 )
 def test_wrong_settings_are_refused(settings: str, message: str) -> None:
     with pytest.raises(InputError, match=f"^{message}$"):
         SYSTEMS.make(f"perceptron({settings})")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("treebank", "crf"), [("lt_hse", 84.25), ("gl_treegal", 92.16), ("wo_wtb", 92.17)])
+def test_small_treebanks_are_tagged_as_well_as_by_a_crf(treebank: str, crf: float, shared_data: Path) -> None:
+    """What python-crfsuite has on dev with its default settings (`python -m benchmarks.small_treebanks`)."""
+    folder = shared_data / "treebanks" / treebank
+    train = read(folder / f"{treebank}-ud-train.conllu")
+    if (folder / f"{treebank}-ud-dev.conllu").exists():
+        dev = read(folder / f"{treebank}-ud-dev.conllu")
+    else:
+        held_out = np.arange(train.sentences) % 5 == 4
+        train, dev = take(train, np.flatnonzero(~held_out)), take(train, np.flatnonzero(held_out))
+    models = [SYSTEMS.make("perceptron").train(train, None, seed) for seed in range(3)]
+    found = [np.array(model.predict(dev).column("upos").strings()) for model in models]
+    assert 100 * np.mean(np.array(found) == np.array(dev.column("upos").strings())) >= crf
 
 
 @pytest.mark.slow

@@ -37,8 +37,10 @@ def score_tags(rows, at, width, slots, weights, tags, choices, first, count, sco
 
 
 @helper
-def best_tags(begin, end, order, words, model, workspace):
+def best_tags(begin, end, order, words, model, workspace, gold, margin):
     """Put the best sequence of tags for the words from `begin` to `end` into `out`, from 0 on.
+
+    All tags but the gold ones score `margin` more than their weights; with a margin of 0, `gold` is not looked at.
 
     A state is the tags of `order` - 1 words: the j-th tag of this word, and for order 3 the k-th of the one before.
     The m-th tag is that of the first word that a state forgets.
@@ -56,6 +58,10 @@ def best_tags(begin, end, order, words, model, workspace):
         first = starts[lists[begin + i]]
         count = starts[lists[begin + i] + 1] - first
         score_tags(rows, (begin + i) * width, width, slots, weights, tags, choices, first, count, scores)
+        if margin > 0:
+            for j in range(count):
+                if choices[first + j] != gold[begin + i]:
+                    scores[j] += margin
         if order == 2:
             a_first, a_count = b_first, b_count
             b_count = np.int64(1)
@@ -141,16 +147,16 @@ def tag_sentences(
     words, model, workspace = (rows, width, lists, starts, choices, tags), (slots, weights, moves), (scores, best, back)
     for sentence in range(len(offsets) - 1):
         begin, end = offsets[sentence], offsets[sentence + 1]
-        best_tags(begin, end, order, words, model, (*workspace, predicted[begin:end]))
+        best_tags(begin, end, order, words, model, (*workspace, predicted[begin:end]), predicted, np.float32(0.0))
     return 0
 
 
-@kernel("i8 i8 i4 int i4 i8 i4 int int i4 f4 f4 f4 f4 i2 i4 i4 f8 f8 i8")
+@kernel("i8 i8 i4 int i4 i8 i4 int int int i4 f4 f4 f4 f4 i2 i4 i4 f8 f8 i8")
 def learn_sentences(
-    sentences, offsets, rows, width, lists, starts, choices, tags, order, slots, weights, moves, scores, best, back,
-    out, gold, totals, move_totals, state,
+    sentences, offsets, rows, width, lists, starts, choices, tags, order, margin, slots, weights, moves, scores, best,
+    back, out, gold, totals, move_totals, state,
 ):  # fmt: skip
-    """Visit these sentences once, in this order, and update where the best tags are not the gold ones.
+    """Visit these sentences once, in this order, and update where the gold tags are not the best by a margin per word.
 
     The average of a weight over all visits is `weight - total / visits`: a change at a visit that c visits went before
     is in all but the first c of the weights that are averaged.
@@ -158,7 +164,7 @@ def learn_sentences(
     words, workspace = (rows, width, lists, starts, choices, tags), (scores, best, back, out)
     for sentence in sentences:
         begin, end = offsets[sentence], offsets[sentence + 1]
-        best_tags(begin, end, order, words, (slots, weights, moves), workspace)
+        best_tags(begin, end, order, words, (slots, weights, moves), workspace, gold, np.float32(margin))
         missed = np.int64(0)
         for i in range(end - begin):
             word = begin + i

@@ -30,6 +30,7 @@ RATES = {
 }  # fmt: skip
 OPTIMIZERS = tuple(RATES)
 LEAST_UNITS, MOST_UNITS = 16, 128  # what kernels pad units to; the weights of more do not fit into a multiprocessor
+SMALL_WORDS = 50_000  # a training part with fewer words is small
 CASES = 8  # kinds of casing, see `deadheat.neural.text.casing`
 AS_IS = "as-is"
 CHOICES = {
@@ -71,6 +72,7 @@ class Shape:
     characters: str = "cnn"
     character_size: int = 30
     filters: int = 30  # of the CNN, or units of each direction of the LSTM
+    affix_size: int = 0  # of vectors of prefixes and suffixes; 0: none
     width: int = 3  # of a filter, in characters
     classifier: str = "crf"
     optimizer: str = "nadam"
@@ -79,6 +81,7 @@ class Shape:
     batch: int = 32
     fixed_words: bool = False  # whether word vectors stay as they are
     tag_size: int = 0  # of tag vectors; 0: no tags
+    morphology_size: int = 0  # of vectors of morphological features; 0: none
     omits: bool = False  # whether whole vectors of words, characters and tags are dropped in training
     feature_size: int = 0  # numbers per word and layer of a source of features; the source decides
     feature_layers: int = 1  # of which a mixture is learned
@@ -116,7 +119,8 @@ class Shape:
     def inputs(self) -> int:
         """The size of a word's vector at the first layer."""
         characters = {"none": 0, "cnn": self.filters, "lstm": 2 * self.filters}[self.characters]
-        return self.word_size + self.case_size + characters + self.tag_size + self.feature_size
+        own = self.word_size + self.case_size + characters + self.affix_size + self.tag_size
+        return own + self.morphology_size + self.feature_size
 
 
 def merge_shapes(shapes: Sequence[Shape]) -> Shape:
@@ -228,16 +232,27 @@ class NetworkConfig:
     shape: Shape
     hyper: HyperParams
     schedule: TrainSchedule
+    small: NetworkConfig | None = None  # what is trained instead of it on a small training part
+
+    def for_words(self, words: int) -> NetworkConfig:
+        """The configuration for a training part of so many words."""
+        return self.small if self.small is not None and words < SMALL_WORDS else replace(self, small=None)
+
+    def with_source(self, features: FeatureSource) -> NetworkConfig:
+        """The configuration with another source of features, at every size."""
+        return replace(self, features=features, small=self.small and self.small.with_source(features))
 
     @property
-    def group(self) -> Hashable:
+    def group(self) -> NetworkConfig:
         """What must be equal for networks to train together: all but hyperparameters and schedule."""
-        return replace(self, hyper=HyperParams(0.0), schedule=TrainSchedule())
+        small = self.small and self.small.group
+        return replace(self, hyper=HyperParams(0.0), schedule=TrainSchedule(), small=small)
 
     @property
-    def family(self) -> Hashable:
+    def family(self) -> NetworkConfig:
         """What must be equal for networks to train together where one program serves many shapes."""
-        return replace(self, hyper=HyperParams(0.0), schedule=TrainSchedule(), shape=self.shape.family)
+        small = self.small and self.small.family
+        return replace(self.group, shape=self.shape.family, small=small)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,6 +268,7 @@ class ParserConfig(NetworkConfig):
     """The configuration of a parser."""
 
     tags: str  # the column that tags are read from, if any
+    morphology: str = ""  # the column that morphological features are read from, if any
 
 
 @dataclass(frozen=True, slots=True, eq=False)

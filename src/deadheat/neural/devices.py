@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from deadheat.kernels.cache import create_folder, trim_folder
 from deadheat.neural.batches import PREDICTION_BATCH, padded_length
 from deadheat.neural.config import AttentionShape, Shape, TransitionShape
-from deadheat.neural.text import LONGEST_WORD, Text
+from deadheat.neural.text import AFFIX_LENGTHS, LONGEST_WORD, MOST_FEATURES, Text
 
 # Settings of the GNU C library's allocator (malloc.h): no mapped blocks, never trim the heap, one arena. By default
 # large blocks are mapped anew for every program that runs, and threads have small heaps of their own.
@@ -124,6 +124,7 @@ def training_activations(shape: Shape, longest: int, characters: int, labels: in
     """The number of values that a training step keeps for its backward pass, with sentences of the longest length."""
     per_word = 3 * shape.inputs + sum(2 * (4 + 4 + 4) * units for units in shape.units) + 6 * labels
     per_word += 2 * shape.feature_layers * shape.feature_size
+    per_word += 2 * summed_values(shape)
     if shape.characters != "none":
         states = shape.filters * (8 if shape.characters == "lstm" else 1)
         per_word += 4 * LONGEST_WORD * max(states, shape.character_size)
@@ -135,9 +136,14 @@ def training_activations(shape: Shape, longest: int, characters: int, labels: in
     return shape.batch * longest * per_word
 
 
+def summed_values(shape: Shape) -> int:
+    """The number of values of a word that are added up: those of vectors of its affixes and features."""
+    return 2 * len(AFFIX_LENGTHS) * shape.affix_size + MOST_FEATURES * shape.morphology_size
+
+
 def prediction_activations(shape: Shape, longest: int) -> int:
     """The number of values that exist at once while sentences of the longest length are labelled."""
-    per_word = shape.inputs + max((2 * (4 + 4) * units for units in shape.units), default=0)
+    per_word = shape.inputs + max((2 * (4 + 4) * units for units in shape.units), default=0) + summed_values(shape)
     if shape.characters != "none":
         per_word += 2 * LONGEST_WORD * shape.filters * (8 if shape.characters == "lstm" else 1)
     if isinstance(shape, AttentionShape):

@@ -17,7 +17,7 @@ from deadheat.neural.config import CASES, HyperParams, Shape, Variant
 from deadheat.neural.devices import on_accelerator
 from deadheat.neural.lstm import DIRECTIONS, bilstm, init_lstm, init_varied
 from deadheat.neural.rng import Key, random_rows
-from deadheat.neural.text import UNKNOWN, Text
+from deadheat.neural.text import BUCKETS, UNKNOWN, Text
 
 Weights = dict[str, Any]
 IMPOSSIBLE = -1e4  # score of a label that is not in train
@@ -78,6 +78,10 @@ def init_encoder(
         weights["cases"] = 0.1 * rng.normal(keys[1], (CASES, shape.case_size))
     if shape.characters != "none":
         weights["characters"] = _init_characters(keys[2], shape, hashes.characters)
+    if shape.affix_size:
+        weights["affixes"] = jnp.zeros((BUCKETS, shape.affix_size))  # those that are not in train add nothing
+    if shape.morphology_size:
+        weights["morphology"] = jnp.zeros((BUCKETS, shape.morphology_size))
     if shape.tag_size:
         assert hashes.tags is not None
         # Of variance 1: parsers learn several times faster than from vectors as short as those of words.
@@ -155,8 +159,12 @@ def word_vectors(weights: Weights, shape: Shape, batch: Batch, hyper: HyperParam
         codes = jnp.where(present & text.known_characters[split][spellings], spellings, UNKNOWN)
         by_character = _by_lstm if shape.characters == "lstm" else _by_filters
         x.append(by_character(weights["characters"], shape, codes, present))
+    if shape.affix_size:
+        x.append(_sum_rows(weights["affixes"], text.affixes[batch.forms], batch.inside))
     if shape.tag_size:
         x.append(weights["tags"][batch.extra["tags"]])
+    if shape.morphology_size:
+        x.append(_sum_rows(weights["morphology"], batch.extra["morphology"], batch.inside))
     if shape.feature_size:
         x.append(mix_layers(weights["features"], batch.extra["features"]))
     if key is not None and shape.omits:
@@ -169,6 +177,12 @@ def mix_layers(weights: Weights, features: Array) -> Array:
     shares = weights["scale"] * jax.nn.softmax(weights["layers"])
     mixed: Array = jnp.einsum("btlf,l->btf", features.astype(jnp.float32), shares)
     return mixed
+
+
+def _sum_rows(table: Array, buckets: Array, inside: Array) -> Array:
+    """The sum (B, T, size) of rows of a table by their buckets (B, T, K), of which 0 stands for none."""
+    used = (buckets > 0) & inside[..., None]
+    return jnp.where(used[..., None], table[buckets], 0.0).sum(axis=2)
 
 
 def omit_vectors(x: list[Array], hyper: HyperParams, key: Key) -> list[Array]:

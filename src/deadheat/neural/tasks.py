@@ -1,7 +1,7 @@
 """What networks learn from corpora, labels of a column or trees, and how their predictions are scored and written.
 
 Taggers learn chunks in the scheme that is asked for, and predict them in that of the corpus. Parsers learn heads and
-relations, and may read tags besides words.
+relations, and may read tags and morphological features besides words.
 """
 
 from __future__ import annotations
@@ -79,6 +79,7 @@ class ParsingTask:
     labels: Labels  # relations
     heads: NDArray[np.int32]
     tag_column: str
+    morphology: str
     planes: tuple[Vocabulary, Vocabulary] | None = None
     features: FeatureSource | None = None
 
@@ -93,17 +94,25 @@ class ParsingTask:
         encoding = encode_corpora(corpora, relations.codes, relations.names, lexicon)
         encoding = replace(encoding, extra={"heads": heads}, tags=tags)
         labels = Labels(relations.codes, relations.names, labels.offsets)
-        task = cls(config.shape, encoding, labels, heads, config.tags, features=config.features)
+        task = cls(config.shape, encoding, labels, heads, config.tags, config.morphology, features=config.features)
         if isinstance(config.shape, BracketShape):
             task = task._with_brackets(config.shape)
-        if tags:
-            extra = {**task.encoding.extra, "tags": tag_codes(corpora, config.tags, tags)}
-            task = replace(task, encoding=replace(task.encoding, extra=extra))
+        extra = {**task.encoding.extra, **task._inputs(corpora)}
+        task = replace(task, encoding=replace(task.encoding, extra=extra))
         return replace(task, encoding=with_features(task.encoding, config.features, corpora))
 
     @property
     def relations(self) -> Sequence[str]:
         return self.labels.strings
+
+    def _inputs(self, corpora: Sequence[Corpus]) -> dict[str, NDArray[np.generic]]:
+        """Tags and features of every word, where they are read."""
+        inputs: dict[str, NDArray[np.generic]] = {}
+        if self.tag_column:
+            inputs["tags"] = tag_codes(corpora, self.tag_column, self.encoding.tags)
+        if self.morphology:
+            inputs["morphology"] = text.feature_buckets([corpus.column(self.morphology) for corpus in corpora])
+        return inputs
 
     def _with_brackets(self, shape: BracketShape) -> ParsingTask:
         """The same trees as brackets."""
@@ -142,11 +151,10 @@ class ParsingTask:
 
     def encode(self, corpus: Corpus, lexicon: Lexicon) -> Encoding:
         """Another corpus, without its trees."""
-        zeros, tags = np.zeros(corpus.words, np.int32), self.encoding.tags
+        zeros = np.zeros(corpus.words, np.int32)
         extra: dict[str, NDArray[np.generic]] = dict.fromkeys(self.encoding.extra, zeros)
-        if tags:
-            extra["tags"] = tag_codes([corpus], self.tag_column, tags)
-        encoding = replace(encode_corpora([corpus], zeros, self.relations, lexicon), extra=extra, tags=tags)
+        encoding = encode_corpora([corpus], zeros, self.relations, lexicon)
+        encoding = replace(encoding, extra={**extra, **self._inputs([corpus])}, tags=self.encoding.tags)
         return with_features(encoding, self.features, [corpus])
 
 

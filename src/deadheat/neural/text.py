@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from jax import Array
 
 UNKNOWN = 0  # the code of unknown words and characters
+AFFIX_LENGTHS = (1, 2, 3, 4)  # in characters, of prefixes and of suffixes
+BUCKETS = 1 << 12  # what affixes and features are hashed to; 0 stands for none
+MOST_FEATURES = 12  # of a word
 LONGEST_WORD = 16  # characters that are looked at: the first and the last half
 SMALL = 64  # arrays are padded to at least this size
 
@@ -37,6 +40,7 @@ class Text(NamedTuple):
     starts: Array  # of each sentence
     lengths: Array
     spellings: Array  # (F, LONGEST_WORD) characters of each form, -1 after its end
+    affixes: Array  # (F, 2 * len(AFFIX_LENGTHS)) buckets of each form's prefixes and suffixes
     train_counts: Array  # (P, V) 0: not in train, 1: once, 2: more often
     known_characters: Array  # (P, C) whether a character is in train
     known_labels: Array  # (P, L) whether a label is in train
@@ -139,7 +143,7 @@ def device_arrays(encoding: Encoding, knowledge: Arrays, padding: PaddingSizes) 
     """All arrays of a `Text`, padded to sizes that many texts share, so that they can share programs."""
     least: dict[str, tuple[int, ...]] = {
         "starts": (padding.sentences,), "lengths": (padding.sentences,), "spellings": (padding.words,),
-        "train_counts": (1, padding.words), "known_characters": (1, padding.characters),
+        "affixes": (padding.words,), "train_counts": (1, padding.words), "known_characters": (1, padding.characters),
         "known_labels": (1, padding.labels),
     }  # fmt: skip
 
@@ -166,6 +170,7 @@ def encode_corpora(
         "starts": (np.cumsum(lengths) - lengths).astype(np.int32),
         "lengths": lengths,
         "spellings": lexicon.spellings(forms),
+        "affixes": affix_buckets(forms),
     }
     return Encoding(arrays, lexicon, tuple(names))
 
@@ -223,6 +228,32 @@ def casing(form: str) -> int:
     if form[:1].isupper() and not digits:
         return 5
     return 6 if digits else 7
+
+
+def affix_buckets(forms: Sequence[str]) -> NDArray[np.int32]:
+    """The buckets of each form's prefixes and suffixes: (F, 2 * len(AFFIX_LENGTHS)); 0 where a form is shorter."""
+    affixes = [
+        affix if size <= len(form) else ""
+        for form in map(normalize_form, forms)
+        for size in AFFIX_LENGTHS
+        for affix in (f"<{form[:size]}", f">{form[-size:]}")
+    ]
+    return buckets_of(affixes).reshape(len(forms), 2 * len(AFFIX_LENGTHS))
+
+
+def feature_buckets(columns: Sequence[Column]) -> NDArray[np.int32]:
+    """The buckets of every word's features, such as `Case=Nom|Number=Sing`: (N, MOST_FEATURES)."""
+    strings = distinct_strings(columns)
+    parts = [[part for part in string.split("|") if part not in ("_", "")] for string in strings]
+    rows = [[*features[:MOST_FEATURES], *[""] * (MOST_FEATURES - len(features))] for features in parts]
+    buckets = buckets_of([part for row in rows for part in row]).reshape(len(strings), MOST_FEATURES)
+    return buckets[encode_columns(columns, strings)]
+
+
+def buckets_of(strings: Sequence[str]) -> NDArray[np.int32]:
+    """The bucket of every string; 0 for empty ones."""
+    buckets = 1 + hash_strings(strings) % (BUCKETS - 1)
+    return np.where([bool(string) for string in strings], buckets, 0).astype(np.int32)
 
 
 def hash_strings(strings: Sequence[str]) -> NDArray[np.uint32]:

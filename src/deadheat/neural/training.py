@@ -113,6 +113,7 @@ class _TrainingGroup:
 
 def train_one(config: NetworkConfig, train: Corpus, tune: Corpus | None, seed: int) -> Model:
     """Train a network; tune, where there is one, picks the epoch."""
+    config = config.for_words(train.words)
     corpora = [train, tune] if tune is not None and tune.words else [train]
     ends = np.cumsum([corpus.sentences for corpus in corpora])
     tunes = np.arange(ends[0], ends[1]) if len(corpora) > 1 else None
@@ -129,8 +130,11 @@ def train_jobs(
 ) -> Iterator[tuple[int, TrainResult]]:
     """Train networks that label parts of the corpus they learn from; yields the index of each job and its result.
 
-    Jobs may be of several groups; those of one group train together.
+    Jobs may be of several groups; those of one group train together. The size of a job's training part may decide on
+    its configuration, and so on its group.
     """
+    lengths = np.diff(corpus.offsets)
+    jobs = [replace(job, config=job.config.for_words(int(lengths[job.train].sum()))) for job in jobs]
     groups: dict[Hashable, list[int]] = {}
     variants: dict[Hashable, Hashable] = {}
     mixed = on_accelerator() and fused.is_available()

@@ -9,6 +9,7 @@ from deadheat.reporting import model as m
 from deadheat.results.format import COUNT, DURATION, NAME
 from deadheat.study.plan.plan import Plan
 from deadheat.study.plan.protocols import PROTOCOLS
+from deadheat.study.plan.sizes import default_sizes
 from deadheat.study.search.search import BOTH, TUNE, Search, searches_of
 from deadheat.text import join_names
 
@@ -57,6 +58,7 @@ def plan_view(
     systems = [(plan.labels[name], name, ", ".join(map(str, seeds))) for name, seeds in plan.systems.items()]
     if systems:
         yield m.Table(m.columns(NAME, "system", "name", "seeds"), systems, labels=3)
+    yield from map(m.paragraph, sizes_in_use(plan))
     for search in searches_of(plan):
         yield m.Paragraph(search_plan(search))
     summary = work.summary()
@@ -68,6 +70,17 @@ def plan_view(
     if seconds is not None:
         summary += m.text("; about {}, by the time of earlier cells", m.Shown(seconds, DURATION))
     yield m.Paragraph(summary + ".")
+
+
+def sizes_in_use(plan: Plan) -> Iterator[str]:
+    """For systems whose defaults depend on the training part, those of the first split of each corpus."""
+    for name in plan.systems:
+        by_size: dict[str, list[str]] = {}
+        for corpus, words, size in default_sizes(plan, name):
+            by_size.setdefault(size, []).append(f"{corpus} ({words:,} words in train)")
+        if by_size:
+            sizes = "; ".join(f"{size} on {join_names(corpora)}" for size, corpora in by_size.items())
+            yield f"{plan.labels[name]} has the defaults of size {sizes}."
 
 
 def _stated_blocks(plan: Plan) -> Iterator[m.Block]:

@@ -40,7 +40,7 @@ def flair(  # noqa: PLR0913 (settings of taggers and of language models)
     Parameters
     ----------
     settings
-        Those of `bilstm.v1`, by name.
+        Those of `bilstm.v2`, by name.
     text
         The file of raw text that the language models learn from: UTF-8, maybe compressed by gzip, xz or zstd. If empty,
         they learn from the words of the training part, and from nothing else.
@@ -68,7 +68,7 @@ def flair(  # noqa: PLR0913 (settings of taggers and of language models)
         training_labels(train, column, NAME)
         training = networks.import_training(NAME)
         bound = source.with_text(train, np.arange(train.sentences))
-        model: Model = training.train_one(replace(config, features=bound), train, tune, seed)
+        model: Model = training.train_one(config.with_source(bound), train, tune, seed)
         return model
 
     def train_jobs(
@@ -79,7 +79,7 @@ def flair(  # noqa: PLR0913 (settings of taggers and of language models)
         yield from training.train_jobs(corpus, with_texts(corpus, jobs), on_step)
 
     trainer = BatchTrainer((NAME, config.family), config, train_jobs)
-    return System(NAME, train, tuned=True, batch_trainer=trainer, files=("vectors", "text"))
+    return System(NAME, train, tuned=True, batch_trainer=trainer, files=("vectors", "text"), size_of=settings.size_of)
 
 
 def language_models(text: Corpus | str, **settings: Any) -> tuple[LanguageModel, LanguageModel]:
@@ -118,5 +118,5 @@ def with_texts(corpus: Corpus, jobs: Sequence[TrainJob]) -> list[TrainJob]:
         key = (source, b"" if source.file else np.sort(job.train).tobytes())
         if key not in sources:
             sources[key] = source.with_text(corpus, job.train)
-        bound.append(replace(job, config=replace(job.config, features=sources[key])))
+        bound.append(replace(job, config=job.config.with_source(sources[key])))
     return bound

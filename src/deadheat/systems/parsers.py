@@ -1,7 +1,7 @@
 """Neural parsers as reference systems of four paradigms; they need deadheat[neural].
 
-All read words, characters and tags (gold ones, those of a tagger trained on the same training part, or none), all pick
-the epoch by LAS on tune, and all predict trees with one root.
+All read words, characters and tags, and morphological features if asked to (gold ones, those of a tagger trained on the
+same training part, or none), all pick the epoch by LAS on tune, and all predict trees with one root.
 """
 
 from __future__ import annotations
@@ -47,11 +47,22 @@ class ParserInput:
     tag_column: str
     tagger: str
     bad_trees: str
+    features: str = ""  # the column of morphological features, if any
 
     @property
     def column(self) -> str:
         """The column that tags are read from, if any."""
         return "" if self.tags == "none" else self.tag_column
+
+    @property
+    def feature_column(self) -> str:
+        """The column that morphological features are read from, if any."""
+        return "" if self.tags == "none" else self.features
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that are read besides words."""
+        return [column for column in (self.column, self.feature_column) if column]
 
     def __post_init__(self) -> None:
         if self.tags not in TAGS:
@@ -59,7 +70,7 @@ class ParserInput:
         if self.bad_trees not in BAD_TREES:
             raise NameUnknown("bad_trees", self.bad_trees, BAD_TREES)
         if self.tags == "predicted":
-            self._tagger()
+            SYSTEMS.make(self.tagger, column=self.tag_column)
 
     def train(self, name: str, train: Corpus, tune: Corpus | None, learn: Callable[..., Model]) -> Model:
         """Train a parser, with a tagger of its own if tags are predicted."""
@@ -68,7 +79,7 @@ class ParserInput:
         train = take(train, self.usable(name, train, np.arange(train.sentences)))
         if self.tags != "predicted":
             return learn(train, tune)
-        tagger = self._tagger().train(train, None, 0)
+        tagger = self._train_taggers(train)
         tagged_tune = None if tune is None else tagger.predict(tune)
         return TagThenParse(tagger, learn(self._jackknife(train), tagged_tune))
 
@@ -106,25 +117,44 @@ class ParserInput:
     def with_predicted_tags(self, corpus: Corpus, train: Indices) -> Corpus:
         """The corpus with predicted tags: those of train jackknifed, all others by a tagger trained on it."""
         part = take(corpus, train)
-        tags = np.array(self._tagger().train(part, None, 0).predict(corpus).column(self.tag_column).strings(), object)
+        tagged, jackknifed = self._train_taggers(part).predict(corpus), self._jackknife(part)
         inside = np.zeros(corpus.sentences, bool)
         inside[train] = True
-        tags[np.repeat(inside, np.diff(corpus.offsets))] = self._jackknife(part).column(self.tag_column).strings()
-        return with_labels(corpus, self.tag_column, Column.of(tags.tolist()))
+        for column in self.columns:
+            tags = np.array(tagged.column(column).strings(), object)
+            tags[np.repeat(inside, np.diff(corpus.offsets))] = jackknifed.column(column).strings()
+            corpus = with_labels(corpus, column, Column.of(tags.tolist()))
+        return corpus
 
-    def _tagger(self) -> System:
-        return SYSTEMS.make(self.tagger, column=self.tag_column)
+    def _train_taggers(self, train: Corpus) -> Taggers:
+        systems = [SYSTEMS.make(self.tagger, column=column) for column in self.columns]
+        return Taggers(tuple(system.train(train, None, 0) for system in systems))
 
     def _jackknife(self, train: Corpus) -> Corpus:
         """The training part with tags by taggers that were not trained on the sentence."""
         fold = np.arange(train.sentences) % FOLDS
-        tags = np.empty(train.words, object)
+        tags = {column: np.empty(train.words, object) for column in self.columns}
         fold_of_word = np.repeat(fold, np.diff(train.offsets))
         for number in range(min(FOLDS, train.sentences)):
             others = take(train, np.flatnonzero(fold != number)) if train.sentences > 1 else train
-            tagged = self._tagger().train(others, None, 0).predict(take(train, np.flatnonzero(fold == number)))
-            tags[fold_of_word == number] = tagged.column(self.tag_column).strings()
-        return with_labels(train, self.tag_column, Column.of(tags.tolist()))
+            tagged = self._train_taggers(others).predict(take(train, np.flatnonzero(fold == number)))
+            for column, labels in tags.items():
+                labels[fold_of_word == number] = tagged.column(column).strings()
+        for column, labels in tags.items():
+            train = with_labels(train, column, Column.of(labels.tolist()))
+        return train
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Taggers:
+    """Taggers of several columns, one after the other."""
+
+    models: tuple[Model, ...]
+
+    def predict(self, corpus: Corpus) -> Corpus:
+        for model in self.models:
+            corpus = model.predict(corpus)
+        return corpus
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,6 +183,9 @@ class ParserSettings:
         that part itself come from taggers that did not see the sentence); `none`.
     tag_column, tagger
         The column of tags, and the system that predicts them.
+    features
+        A column of morphological features that is read besides tags, such as `feats`; the vectors of the features of a
+        word are added up. As tags, they are gold, predicted by `tagger`, or not read; empty for none.
     bad_trees
         What to do with training sentences that are not trees with one root: `refuse` or `skip`.
     size
@@ -171,12 +204,13 @@ class ParserSettings:
     decay
         The share of the learning rate that is left after 1,000 updates.
     optimizer, rate, norm, batch, replaced, epochs, patience
-        As those of `bilstm.v1`; epochs are picked by LAS on tune.
+        As those of `bilstm.v2`; epochs are picked by LAS on tune.
     """
 
     tags: str = "gold"
     tag_column: str = "upos"
-    tagger: str = "perceptron.v1"
+    tagger: str = "perceptron.v2"
+    features: str = ""
     bad_trees: str = "refuse"
     size: str = "full"
     units: str = ""
@@ -207,15 +241,17 @@ class ParserSettings:
 
     @property
     def input(self) -> ParserInput:
-        return ParserInput(self.tags, self.tag_column, self.tagger, self.bad_trees)
+        return ParserInput(self.tags, self.tag_column, self.tagger, self.bad_trees, self.features)
 
     def shape(self, kind: type[Shape], settings: Mapping[str, Any]) -> Shape:
         """The shape of a parser with settings of its own."""
         default = self.defaults
+        tag_size = self.tag_size or default["tag_size"]
         return kind(
             units=layer_sizes(self.units or default["units"]), word_size=self.word_size or default["word_size"],
             case_size=0, characters=self.characters, filters=self.filters or default["filters"],
-            omits=self.omitted > 0, tag_size=(self.tag_size or default["tag_size"]) if self.input.column else 0,
+            omits=self.omitted > 0, tag_size=tag_size if self.input.column else 0,
+            morphology_size=2 * tag_size if self.input.feature_column else 0,
             classifier="softmax", optimizer=self.optimizer, dropped=self.dropped, batch=self.batch or default["batch"],
             fixed_words=self.frozen, **{name: value or default.get(name, value) for name, value in settings.items()},
         )  # fmt: skip
@@ -230,7 +266,10 @@ class ParserSettings:
         if not 0 < self.decay <= 1:
             raise InputError(f"decay={self.decay:g}; expected a share above 0, at most 1")
         schedule = networks.TrainSchedule(self.epochs, self.patience, self.decay)
-        return ParserConfig(tags=self.input.column, vectors=self.vectors, shape=shape, hyper=hyper, schedule=schedule)
+        return ParserConfig(
+            tags=self.input.column, morphology=self.input.feature_column, vectors=self.vectors, shape=shape,
+            hyper=hyper, schedule=schedule,
+        )  # fmt: skip
 
 
 @SYSTEMS.add("biaffine.v1", shared=ParserSettings)

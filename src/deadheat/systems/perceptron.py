@@ -1,7 +1,8 @@
 """Perceptron taggers with averaged weights.
 
-`perceptron.v1` is that of Collins (2002): Ratnaparkhi's features, and Viterbi over tag pairs or triples. `lookahead.v1`
-(Tsuruoka, Miyao and Kazama 2011) takes one tag after the other, each by the best sequence for the words ahead.
+`perceptron.v2` is that of Collins (2002), Viterbi over tag pairs or triples, with affixes of up to five letters and a
+margin by which gold tags have to win in training. `lookahead.v1` (Tsuruoka, Miyao and Kazama 2011) takes one tag after
+the other, each by the best sequence for the words ahead.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ from deadheat.systems.system import SYSTEMS, System, check_at_least
 Weights: TypeAlias = NDArray[np.float32]
 Floats: TypeAlias = NDArray[np.float64]
 
+PERCEPTRON = "perceptron.v2"
 MAX_TAGS = {2: 5000, 3: 150}  # of Viterbi, by order: every tag pair or triple has a weight
 MAX_TAGS_AHEAD = 5000  # every tag pair has a weight
 FIRST_TRIPLES = 1 << 12  # that there is room for at first
+TEMPLATES = Templates(pairs=((-1, 0), (0, 1)), prefixes=5, suffixes=5, normal=True)
 LOOKAHEAD_TEMPLATES = Templates(
     pairs=((-1, 0), (0, 1), (-1, 1)), prefixes=10, suffixes=10, shapes=("digit", "hyphen", "upper", "capitals"),
     normal=True,
@@ -93,6 +96,7 @@ class Viterbi:
     """The best sequence of tags for each sentence, with weights of tag pairs (order 2) or also triples (order 3)."""
 
     order: int
+    margin: int = 0  # by which the gold tags have to win in training, per word that differs
 
     def stride(self, tags: int) -> int:
         return tags
@@ -104,8 +108,8 @@ class Viterbi:
     def learn(self, learner: Learner, sentences: Indices) -> None:
         encoder, text = learner.encoder, learner.text
         learn_sentences(sentences, text.offsets, text.rows, encoder.index.width, text.lists, encoder.dictionary.starts,
-                        encoder.dictionary.tags, len(encoder.tags), self.order, learner.slots, learner.features,
-                        learner.moves, *self._workspace(encoder, text), learner.gold, learner.totals,
+                        encoder.dictionary.tags, len(encoder.tags), self.order, self.margin, learner.slots,
+                        learner.features, learner.moves, *self._workspace(encoder, text), learner.gold, learner.totals,
                         learner.move_totals, learner.counts)  # fmt: skip
 
     def tags(self, encoder: Encoder, text: EncodedCorpus, weights: TaggerWeights) -> Codes:
@@ -228,8 +232,8 @@ class Learner:
         return PerceptronTagger(self.encoder, self.search, weights)
 
 
-@SYSTEMS.add("perceptron.v1")
-def perceptron(
+@SYSTEMS.add(PERCEPTRON)
+def perceptron(  # noqa: PLR0913 (each is a setting)
     *,
     column: str = "upos",
     order: int = 2,
@@ -237,9 +241,10 @@ def perceptron(
     patience: int = 5,
     untuned: int = 10,
     dictionary: int = 5,
+    margin: int = 40,
     shuffle: bool = True,
 ) -> System:
-    """Collins' averaged perceptron tagger.
+    """Collins' averaged perceptron tagger, trained with a margin.
 
     Parameters
     ----------
@@ -253,27 +258,28 @@ def perceptron(
         How many epochs there are without tune.
     dictionary
         Words seen so often take only tags that they were seen with; 0 lets all words take all tags.
+    margin
+        By how much the gold tags have to beat other sequences in training, for each word whose tag differs; 0 updates
+        weights after mistakes only, as Collins does.
     shuffle
         Visit the sentences in an order drawn by the seed; else as they stand, and the seed changes nothing.
     """
-    check_at_least("perceptron.v1", 1, epochs=epochs, patience=patience, untuned=untuned)
-    check_at_least("perceptron.v1", 0, dictionary=dictionary)
+    check_at_least(PERCEPTRON, 1, epochs=epochs, patience=patience, untuned=untuned)
+    check_at_least(PERCEPTRON, 0, dictionary=dictionary, margin=margin)
     if order not in (2, 3):
-        raise InputError(f"perceptron.v1: order={order}; expected 2 (tag pairs) or 3 (triples)")
+        raise InputError(f"{PERCEPTRON}: order={order}; expected 2 (tag pairs) or 3 (triples)")
 
     def train(train: Corpus, tune: Corpus | None, seed: int) -> PerceptronTagger:
-        tags = training_tags(train, column, "perceptron.v1", most=MAX_TAGS[order])
-        encoder = Encoder.of(train, tags, column, Templates(), least=dictionary)
-        learner = Learner(encoder, Viterbi(order), train)
+        tags = training_tags(train, column, PERCEPTRON, most=MAX_TAGS[order])
+        encoder = Encoder.of(train, tags, column, TEMPLATES, least=dictionary)
+        learner = Learner(encoder, Viterbi(order, margin), train)
         if tune is not None and tune.words:
             return _best_epoch(learner, epoch_orders(train.sentences, epochs, seed, shuffle=shuffle), tune, patience)
         for sentences in epoch_orders(train.sentences, untuned, seed, shuffle=shuffle):
             learner.learn(sentences)
         return learner.tagger()
 
-    return System(
-        "perceptron.v1", train, tuned=True, most_labels=MAX_TAGS[order], randomness="seed" if shuffle else "none"
-    )
+    return System(PERCEPTRON, train, tuned=True, most_labels=MAX_TAGS[order], randomness="seed" if shuffle else "none")
 
 
 @SYSTEMS.add("lookahead.v1")

@@ -45,7 +45,8 @@ class System:
     `most_labels` is how many labels its column may have in training, 0 for any number. `commands` are the command lines
     that it runs: files that they name are part of its code. `files` are the settings that name a file which it reads,
     and `encoder` is the folder or the name of a pretrained encoder that it reads: their contents are part of what
-    identifies a run.
+    identifies a run. `size_of` is for systems whose defaults depend on the training part: it names them for a number of
+    words.
     """
 
     name: str
@@ -59,6 +60,7 @@ class System:
     commands: tuple[str, ...] = ()
     files: tuple[str, ...] = ("vectors",)
     encoder: str = ""
+    size_of: Callable[[int], str] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -81,7 +83,7 @@ class System:
 
 
 SYSTEMS: Registry[System] = Registry(
-    "system", "perceptron, perceptron.v1 or perceptron.v1(column='xpos')", made=System, group="systems"
+    "system", "perceptron, perceptron.v2 or perceptron.v2(column='xpos')", made=System, group="systems"
 )
 
 
@@ -136,7 +138,7 @@ def train_many(
     seeds: Sequence[int],
     settings: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (),
     *,
-    system: str = "bilstm.v1",
+    system: str = "bilstm.v2",
     tune: str = "",
 ) -> Iterator[Network]:
     """Train a network for every setting, split and seed; yields each as soon as it is finished.
@@ -170,7 +172,7 @@ def train_many(
     systems = [SYSTEMS.find(system, None, **variant) for variant in variants]
     trainer = systems[0].batch_trainer
     if trainer is None:
-        raise InputError(f"{systems[0].name} trains one at a time; expected a system of networks such as bilstm.v1")
+        raise InputError(f"{systems[0].name} trains one at a time; expected a system of networks such as bilstm.v2")
     for partition in partitions:
         if partition.sentences != corpus.sentences:
             sentences = pluralize(partition.sentences, "sentence")

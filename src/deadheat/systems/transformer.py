@@ -51,11 +51,11 @@ class EncoderSettings:
         Word vectors beside those of the encoder: their size, 0 for none; a file of them, which decides the size; and
         whether training leaves them as they are.
     casing, characters, character_size, filters
-        Other vectors beside those of the encoder, as those of `bilstm.v1`: by default there are none.
+        Other vectors beside those of the encoder, as those of `bilstm.v2`: by default there are none.
     dropout, dropped, drop
-        Dropout as that of `bilstm.v1`.
+        Dropout as that of `bilstm.v2`.
     optimizer, rate, decay, clip, norm, batch, replaced, epochs, patience
-        Training as that of `bilstm.v1`; a rate of 0 is the default of the head, 0.002. After 1,000 updates `decay` of
+        Training as that of `bilstm.v2`; a rate of 0 is the default of the head, 0.002. After 1,000 updates `decay` of
         the rate is left.
     finetune
         Whether the encoder is trained further, together with the head. Its vectors are then the only ones, and
@@ -167,7 +167,7 @@ def transformer(
     settings
         Those of all heads on encoders, by name.
     column, scheme
-        What to learn, and the scheme in which chunks are learned, as those of `bilstm.v1`.
+        What to learn, and the scheme in which chunks are learned, as those of `bilstm.v2`.
     classifier
         `softmax` (labels are chosen one by one) or `crf` (jointly for a sentence).
     """
@@ -206,7 +206,7 @@ def transformer_parser(  # noqa: PLR0913 (a parser's settings beside those of en
     tags: str = "none",
     tag_column: str = "upos",
     tag_size: int = 50,
-    tagger: str = "perceptron.v1",
+    tagger: str = "perceptron.v2",
     bad_trees: str = "refuse",
     trees: str = "any",
     arc_size: int = 300,

@@ -29,9 +29,8 @@ TREE_COLUMNS = ("head", "deprel", "tree")
 
 def find_mistakes(plan: Plan) -> Iterator[Mistake]:
     """What can be checked only now: metrics without a system, columns and parts that corpora lack."""
-    systems = [SYSTEMS.make(entry.name, **grid(entry.settings)[0]) for entry in plan.study.systems]
-    searched = plan.searched
-    predictions = {name: SYSTEMS.make(name).predicts for name in [*plan.systems, *(system.name for system in searched)]}
+    names = [*plan.systems, *(system.name for system in plan.searched)]
+    predictions = {name: SYSTEMS.make(name).predicts for name in names}
     predicted = {name for names in predictions.values() for name in names or ("",)}
     predicted |= set(TREE_COLUMNS) if TREES in predicted else set()
     for i, metric in enumerate(map(METRICS.make, plan.study.metrics)):
@@ -47,17 +46,23 @@ def find_mistakes(plan: Plan) -> Iterator[Mistake]:
             for column in columns:
                 if column != TREES and column not in names:
                     yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, names)}"
-    for table, entries in (("systems", systems), ("search", searched)):
-        for i, entry in enumerate(entries):
-            if (trainer := entry.batch_trainer) is None:
-                continue
-            if message := missing_package(entry.name.partition("(")[0], trainer.extra):
-                yield (table, i), message
+    yield from _package_mistakes(plan)
     yield from _label_mistakes(plan)
     yield from _file_mistakes(plan)
     yield from _encoder_mistakes(plan)
     yield from _split_mistakes(plan)
     yield from _hypothesis_mistakes(plan)
+
+
+def _package_mistakes(plan: Plan) -> Iterator[Mistake]:
+    """Systems of networks whose packages are not installed."""
+    systems = [SYSTEMS.make(entry.name, **grid(entry.settings)[0]) for entry in plan.study.systems]
+    for table, entries in (("systems", systems), ("search", plan.searched)):
+        for i, entry in enumerate(entries):
+            if (trainer := entry.batch_trainer) is None:
+                continue
+            if message := missing_package(entry.name.partition("(")[0], trainer.extra):
+                yield (table, i), message
 
 
 def _label_mistakes(plan: Plan) -> Iterator[Mistake]:

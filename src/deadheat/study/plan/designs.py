@@ -93,7 +93,7 @@ def _random_splits(materials: Materials, column: str) -> Design:
 
 def _score_distributions(materials: Materials, column: str) -> Design:
     """Reimers and Gurevych (2017)."""
-    shared = [f"column = {column}", 'units = "50"', "epochs = 15"]
+    shared = [f"column = {column}", 'size = "full"', 'units = "50"', "epochs = 15"]
     networks = [
         _table("systems", ['name = "bilstm"', f'label = "{classifier}"', f'classifier = "{classifier}"', *shared])
         for classifier in ("crf", "softmax")
@@ -147,8 +147,8 @@ def _tune_split(materials: Materials, column: str) -> Design:
     splits = _splits_by_size(by_size, 'strategy = "tune"\ntune = {size}\ndev = {size}\ntest = {size}', about)
     setups = 'epoch = ["dev", "tune"]     # the two setups of the paper: which part picks the epoch'
     grid = ['system = "perceptron"', f"column = {column}", setups, "order = [2, 3]", "dictionary = [0, 2, 5, 20]"]
-    networks = ['system = "bilstm"', f"column = {column}", 'epoch = ["dev", "tune"]', 'units = "50"', "epochs = 15",
-                "rate = [0.001, 0.002, 0.004]", "drop = [0.1, 0.25, 0.4]"]  # fmt: skip
+    networks = ['system = "bilstm"', f"column = {column}", 'epoch = ["dev", "tune"]', 'size = "full"', 'units = "50"',
+                "epochs = 15", "rate = [0.001, 0.002, 0.004]", "drop = [0.1, 0.25, 0.4]"]  # fmt: skip
     about = (
         "Every combination of the lists is trained in both setups. Dev picks the best, which is then evaluated on test."
     )

@@ -53,7 +53,7 @@ class Store:
     >>> import tempfile
     >>> from deadheat.study.plan.cells import Cell, PartScores
     >>> counts = np.array([[7, 8, 8], [3, 3, 3]])
-    >>> cell = Cell("english", "0f" * 32, "random.v1", 0, 1, "perceptron.v1", seed=3)
+    >>> cell = Cell("english", "0f" * 32, "random.v1", 0, 1, "perceptron.v2", seed=3)
     >>> scores = PartScores("test", 2, 11, {"upos.v1": 10 / 11}, {"upos.v1": counts})
     >>> with Store.open(tempfile.mkdtemp() + "/study.db", create=True) as store:
     ...     store.add(Outcome(cell, "done", scores=(scores,)))
