@@ -1,8 +1,9 @@
 """Systems to compare: taggers, parsers, and any program by its command line. Importing this registers all of them."""
 
-from deadheat.systems import baselines, bilstm, command, hmm, loglinear, parsers, perceptron
+from deadheat.systems import baselines, bilstm, command, hmm, loglinear, parsers, perceptron, recipe
 from deadheat.systems.system import SYSTEMS, Model, System
 
 __all__ = [
     "SYSTEMS", "Model", "System", "baselines", "bilstm", "command", "hmm", "loglinear", "parsers", "perceptron",
+    "recipe",
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from deadheat.corpus.corpus import Corpus
@@ -41,7 +42,8 @@ class System:
     `column` is what the system predicts, by default its setting of this name, or else `upos`; `trees` says that it
     predicts heads and relations instead. `batch_trainer` is for systems that can train many models at once.
     `most_labels` is how many labels its column may have in training, 0 for any number. `commands` are the command lines
-    that it runs: files that they name are part of its code.
+    that it runs: files that they name are part of its code, as `files` are. `packages` are the versions of what they run
+    with, and `missing` says what has to be done before they can run.
     """
 
     name: str
@@ -53,6 +55,9 @@ class System:
     most_labels: int = 0
     column: str = ""
     commands: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    packages: Mapping[str, str] = field(default_factory=dict)
+    missing: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
