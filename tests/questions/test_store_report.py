@@ -168,7 +168,7 @@ def test_the_study_is_that_of_the_run(finished_study: FinishedStudy, report: Sou
     assert study.runs is not None
     assert (study.runs.cells, study.runs.done) == (63, 56)
     assert [(row.system, row.done, row.failed) for row in study.runs.systems[-1:]] == [("broken", 0, 7)]
-    reason = "command.v1: predict command: false\n  failed with exit code 1, and printed nothing"
+    reason = "command.v2: predict command: false\n  failed with exit code 1, and printed nothing"
     assert [(cell.system, cell.error) for cell in study.failed] == [("broken", reason)] * 7
     assert set(opened(finished_study.store).scores["system"]) == set(LABELS[:-1])
 

@@ -130,7 +130,7 @@ def store_with_folders(store: Path, folder: Path, *, finished: bool) -> Path:
     """A copy of a store whose texts name the folder of somebody: in settings, errors, locations and notes."""
     path = Path(shutil.copy(store, folder / "homely.sqlite"))
     connection = sqlite3.connect(path, isolation_level=None)
-    command = f"command.v1(train='python {HOME}/train.py --in={HOME}/x', predict='tools/ana-b/predict')"
+    command = f"command.v2(train='python {HOME}/train.py --in={HOME}/x', predict='tools/ana-b/predict')"
     for (text,) in connection.execute("SELECT text FROM results").fetchall():
         document = json.loads(text)
         for system in document["systems"]:
@@ -145,7 +145,7 @@ def store_with_folders(store: Path, folder: Path, *, finished: bool) -> Path:
         connection.execute("UPDATE results SET text = ?", (json.dumps(document),))
     if not finished:
         connection.execute("DELETE FROM results")
-    connection.execute("UPDATE names SET name = ? WHERE name LIKE 'command.v1%'", (command,))
+    connection.execute("UPDATE names SET name = ? WHERE name LIKE 'command.v2%'", (command,))
     changed = connection.execute("UPDATE runs SET error = ? WHERE error != ''", (f"no {HOME}/model for ana-b",))
     assert changed.rowcount
     vouch(connection)

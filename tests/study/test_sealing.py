@@ -11,11 +11,12 @@ import pytest
 from deadheat import compare, read, score, size
 from deadheat.corpus import take, to_bytes
 from deadheat.corpus.corpus import content_hash, text_hash
+from deadheat.corpus.unlabelled import is_unlabelled, unlabelled
 from deadheat.errors import CorpusError, InputError
 from deadheat.questions.run import run_plan
 from deadheat.ranking.size_samples import SizeSettings
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
-from deadheat.study.ledger.sealing import is_unlabelled, seal, unlabelled
+from deadheat.study.ledger.sealing import seal
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import open_store
 from deadheat.study.store.tables import sealed_counts, write_table

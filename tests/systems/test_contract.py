@@ -38,7 +38,7 @@ TAGGERS = [name for name in sorted(SYSTEMS) if "column" in signature(SYSTEMS[nam
 @pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.slow] * (name == "bilstm.v1")) for name in TAGGERS])
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
     """A maker of the system; the one that runs programs is given one, and networks are small."""
-    more: dict[str, Any] = tagger(tmp_path) if request.param == "command.v1" else {}
+    more: dict[str, Any] = tagger(tmp_path) if request.param == "command.v2" else {}
     if request.param == "bilstm.v1":
         pytest.importorskip("jax", reason="deadheat[neural] is not installed")
         more = NETWORK

@@ -36,7 +36,7 @@ def test_it_learns_from_sentences_and_labels_sentence_by_sentence() -> None:
         [(["the", "dead"], ["?", "?"]), (["heat"], ["?"])],
         7,
     ]
-    assert (system.predicts, system.seeded, system.tuned) == ("tag", True, True)
+    assert (system.predicts, system.seeded, system.tuned) == (("tag",), True, True)
 
 
 @pytest.mark.parametrize(

@@ -12,28 +12,24 @@ import tempfile
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from deadheat.corpus.corpus import Comments, Corpus, Extras, Layout
-from deadheat.corpus.reading import LENIENT_MODES, read
-from deadheat.corpus.transforms import with_labels
-from deadheat.corpus.vocabulary import Codes, Column, Vocabulary
+from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.writing import write
-from deadheat.errors import AlignmentError, InputError, NameUnknown
-from deadheat.kernels.scanning import STRING_COLUMNS
+from deadheat.errors import InputError, NameUnknown
 from deadheat.systems.baselines import sorted_labels
 from deadheat.systems.process import Output, TooMuchOutput, run_program
-from deadheat.systems.system import SYSTEMS, System, training_labels
-from deadheat.text import format_size, pluralize
+from deadheat.systems.program_files import Exchange, suffix_of
+from deadheat.systems.system import SYSTEMS, TREES, System, check_at_least, training_labels
+from deadheat.text import format_size
 
-NAME = "command.v1"
-FORMATS = ("auto", "conllu", "columns", "tagged")
-SUFFIXES = {"columns": ".tsv", "tagged": ".tagged"}  # where they are not the name of the format
-TRAIN, PREDICT = ("train", "tune", "model", "seed"), ("input", "output", "train", "tune", "model", "seed")
+NAME = "command.v2"
+TRAIN = ("train", "tune", "model", "folder", "seed", "threads")
+PREDICT = ("input", "output", *TRAIN)
 LAST_LINES, LAST_BYTES = 10, 1 << 14
 MIN_OUTPUT, OUTPUT_RATIO = 64 << 20, 100  # a prediction may have so many bytes, or so many times those of the input
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")
@@ -45,7 +41,11 @@ def command(  # noqa: PLR0913 - settings
     train: str = "",
     predict: str = "",
     column: str = "upos",
+    reads: str = "",
+    rows: str = "tokens",
+    input: str = "blank",
     format: str = "auto",
+    threads: int = 1,
     environment: dict[str, str] = {},  # noqa: B006 - the registry takes the type of a setting from its default
     limit: int = 0,
     shell: bool = False,
@@ -56,17 +56,29 @@ def command(  # noqa: PLR0913 - settings
     Parameters
     ----------
     train
-        The command that trains, with `{train}`, `{tune}`, `{model}` and `{seed}` where the names of files and the seed
-        belong. What stands at `{model}` when it ends, a file or a folder, is the model. Empty for a program that
-        needs no training.
+        The command that trains. What stands at `{model}` when it ends, a file or a folder, is the model. Empty for a
+        program that needs no training.
     predict
-        The command that predicts, with `{input}`, `{output}`, `{model}` and the like. Without `{input}` the program
-        gets its input as standard input, without `{output}` its standard output is taken.
+        The command that predicts. Without `{input}` the program gets its input as standard input, without `{output}`
+        its standard output is taken.
     column
-        The column to predict. In what the program gets as input it is `_` (in tagged text `-`) on every word.
+        What it predicts: a column, or several with commas; `trees` stands for heads and relations.
+    reads
+        What it may read of the annotation of the text to label, with commas: columns, `head`, `trees`, `comments`, or
+        `all` that it does not predict. Of everything else it gets what belongs to the text only: words, the spacing
+        in MISC, and the comments `sent_id`, `text`, `newdoc` and `newpar`. Files for training have all columns.
+    rows
+        Which rows CoNLL-U files have: `words`, `tokens` (also multiword tokens), or `all` (also empty nodes). The
+        prediction has all rows of the corpus in any case.
+    input
+        What stands for annotation in the text to label. `blank`: `_`, and in tagged text `-`. `chain`: blanks, but
+        every word hangs from the one before it, for programs that fail without trees. `words`: nothing; the file has
+        a word per line, or in tagged text a sentence per line.
     format
-        `conllu`, `columns`, `tagged`, or `auto`: as the corpus is. Where that is another one, words and labels alone
-        are written.
+        `conllu`, `columns`, `tagged`, or `auto`: as the corpus is. Where that is another one, `columns` have words,
+        what is read and what is predicted, and tagged text has words and labels.
+    threads
+        What `{threads}` stands for. A study gives cells so many cores only if `needs` says so.
     environment
         More variables of the environment; placeholders are filled in here, too.
     limit
@@ -81,7 +93,16 @@ def command(  # noqa: PLR0913 - settings
 
     Notes
     -----
-    Programs run in the current folder. A program that fails, takes too long, or writes other words than it was given
+    Names in braces are filled in:
+
+    - `{train}`, `{tune}`: the files to learn from.
+    - `{input}`, `{output}`: the text to label, and the file to write; in `predict` only.
+    - `{model}`: where the model belongs. Nothing is there before training.
+    - `{folder}`: a folder that is there, empty before training, for whatever the program needs until it has predicted.
+    - `{seed}`, `{threads}`: the seed, and the number of threads.
+
+    Programs run in the current folder. A predicted tree must be one, with a single root unless trees of training have
+    several. A program that fails, takes too long, or writes other words than it was given
     is an error that names the command. So is a prediction on standard output that is longer than 64 MB and than a
     hundred times its input. Of other output, the end is kept.
 
@@ -96,23 +117,31 @@ def command(  # noqa: PLR0913 - settings
     if not predict.strip():
         example = "predict='tagger {model} {input} {output}'"
         raise InputError(f"{NAME}: no predict command; expected one such as {example}")
+    check_at_least(NAME, 1, threads=threads)
     if limit < 0:
         raise InputError(f"{NAME}: limit={limit}; expected seconds, or 0 for no limit")
-    if format not in FORMATS:
-        raise NameUnknown(f"{NAME}: format", format, FORMATS)
+    try:
+        exchange = Exchange.of(column, reads, rows=rows, input=input, format=format)
+    except InputError as error:
+        raise InputError(f"{NAME}: {error}") from None
     for name, value in dict[Any, Any](environment).items():
         if not isinstance(value, str) or not isinstance(name, str) or "=" in name:
             raise InputError(f"{NAME}: environment={environment!r}; expected names and values as strings")
     trainer = Program("train", train, environment, limit, shell=shell) if train.strip() else None
     predictor = Program("predict", predict, environment, limit, shell=shell)
     programs = [program for program in (trainer, predictor) if program]
-    seeded, tuned = (any(program.uses(name) for program in programs) for name in ("seed", "tune"))
+    seeded, tuned, threaded = (any(program.uses(name) for program in programs) for name in ("seed", "tune", "threads"))
+    if threads > 1 and not threaded:
+        raise InputError(f"{NAME}: threads={threads}, and no command has {{threads}}; expected one to have it")
 
     def train_program(train: Corpus, tune: Corpus | None, seed: int) -> TrainedProgram:
-        labels = training_labels(train, column, NAME)
+        exchange.check(train)
+        labels = {name: training_labels(train, name, NAME) for name in exchange.columns}
         if tune is None and tuned:
             raise InputError(f"{NAME}: a command has {{tune}}, but there is no corpus to tune on; expected one")
-        model = TrainedProgram(column, format, predictor, seed, frozenset(sorted_labels(labels)[0]))
+        seen = {name: frozenset(sorted_labels(column)[0]) for name, column in labels.items()}
+        model = TrainedProgram(exchange, predictor, {"seed": str(seed), "threads": str(threads)}, seen,
+                               roots=TREES in exchange.predicts and _has_many_roots(train))  # fmt: skip
         try:
             model.write("train", train)
             if tune is not None:
@@ -126,7 +155,13 @@ def command(  # noqa: PLR0913 - settings
 
     randomness = randomness or ("seed" if seeded else "none")
     lines = tuple(program.line for program in programs)
-    return System(NAME, train_program, randomness, tuned, column=column, commands=lines)
+    trees = TREES in exchange.predicts
+    return System(NAME, train_program, randomness, tuned, trees, column=column, commands=lines)
+
+
+def _has_many_roots(corpus: Corpus) -> bool:
+    """Whether the tree of a sentence has several roots."""
+    return bool(np.bincount(corpus.sentence_of_word[corpus.trees == 0]).max() > 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,12 +261,21 @@ class TrainedProgram:
     The folder is removed when the program is closed, or when nobody has it any more.
     """
 
-    def __init__(self, column: str, format: str, program: Program, seed: int, labels: frozenset[str]) -> None:
-        self.column, self.format, self.program = column, format, program
-        self.labels = labels  # of the training corpus
+    def __init__(
+        self,
+        exchange: Exchange,
+        program: Program,
+        values: Mapping[str, str],
+        labels: Mapping[str, frozenset[str]],
+        *,
+        roots: bool,
+    ) -> None:
+        self.exchange, self.program = exchange, program
+        self.labels, self.roots = labels, roots  # of the training corpus, by column; whether trees have several roots
         self.folder = Path(tempfile.mkdtemp(prefix="deadheat-"))
-        self.values = {"model": str(self.folder / "model"), "seed": str(seed)}
+        self.values = {"model": str(self.folder / "model"), "folder": str(self.folder / "folder"), **values}
         self._finalizer = weakref.finalize(self, _remove, self.folder, os.getpid())
+        Path(self.values["folder"]).mkdir()
 
     def close(self) -> None:
         """Remove the folder with the model."""
@@ -239,7 +283,7 @@ class TrainedProgram:
 
     def write(self, part: str, corpus: Corpus) -> None:
         """Put a corpus where the commands find it."""
-        written = in_format(corpus, self.column, self.format)
+        written = self.exchange.for_training(corpus)
         self.values[part] = str(self.folder / f"{part}{suffix_of(written)}")
         write(written, self.values[part], mend=True)
 
@@ -247,119 +291,26 @@ class TrainedProgram:
         """The corpus with what the program wrote."""
         if not self._finalizer.alive:
             raise InputError(f"{NAME}: the model was closed; expected one whose folder is still there")
-        corpus.column(self.column)
+        for column in self.exchange.columns:
+            corpus.column(column)
         if not corpus.words:
             return corpus
-        blank = blank_in(corpus, self.format)
-        request = in_format(without_labels(corpus, self.column, blank), self.column, self.format)
+        request = self.exchange.request(corpus)
         with tempfile.TemporaryDirectory(prefix="predict-", dir=self.folder) as name:
             folder, suffix = Path(name), suffix_of(request)
             source, output = folder / f"input{suffix}", folder / f"output{suffix}"
-            write(request, source, mend=True)
+            self.exchange.write_request(request, source)
             values = {**self.values, "input": str(source), "output": str(output)}
             stdout = self.program.run(values, folder, source=None if self.program.uses("input") else source)
             if not self.program.uses("output"):
                 stdout.replace(output)
             try:
-                response = read_back(output, request)
-                check_same_words(request, response)
-                labels = response.column("tag" if request.layout.format == "tagged" else self.column)
-                if set(sorted_labels(labels)[0]) == {blank} - self.labels:
-                    raise InputError(f"{output}: no word has a label; expected one on every word")
+                response = self.exchange.read_back(output, request, self.labels, roots=self.roots)
             except InputError as error:
                 raise InputError(f"{error}\n  written by {self.program.describe(values)}") from error
-        return with_labels(corpus, self.column, labels)
+        return self.exchange.apply(response, corpus)
 
 
 def _remove(path: Path, owner: int) -> None:
     if os.getpid() == owner:  # a forked process has a copy of the object, but not the folder
         shutil.rmtree(path, ignore_errors=True)
-
-
-def suffix_of(corpus: Corpus) -> str:
-    """How the name of a file with this corpus ends."""
-    return SUFFIXES.get(corpus.layout.format, f".{corpus.layout.format}")
-
-
-def in_format(corpus: Corpus, column: str, format: str) -> Corpus:
-    """A corpus as it is if it has the format; else its words and one column of it in that format."""
-    labels = corpus.column(column)
-    if format in ("auto", corpus.layout.format):
-        return corpus
-    columns = {"form": corpus.column("form"), column: labels}
-    layout = Layout(format, separator="_" if format == "tagged" else "\t")
-    if format == "conllu":
-        if column not in STRING_COLUMNS:
-            raise NameUnknown(f"{NAME}: column of format='conllu'", column, STRING_COLUMNS)
-        nothing = Column(np.zeros(corpus.words, np.int32), Vocabulary.of(["_"]))
-        columns = {name: columns.get(name, nothing) for name in STRING_COLUMNS}
-    if format == "tagged":
-        _check_parts(corpus, columns)
-        columns = {"form": columns["form"], "tag": labels}
-    ends, codes = np.zeros(corpus.sentences, np.int64), np.empty((0, len(columns)), np.int32)
-    extras = Extras(np.empty(0, np.int64), np.empty(0, np.int32), codes, ends)
-    comments = Comments(np.empty(0, np.uint8), np.zeros(corpus.sentences + 1, np.int64))
-    newdoc = np.zeros(corpus.sentences, bool)
-    return replace(corpus, columns=columns, heads=None, extras=extras, comments=comments, newdoc=newdoc, layout=layout)
-
-
-def _check_parts(corpus: Corpus, columns: dict[str, Column]) -> None:
-    """Tagged text has spaces between words, and `_` between a word and its label."""
-    for (name, column), forbidden in zip(columns.items(), (" \t", " \t_"), strict=True):
-        frequencies = column.frequencies()
-        for code, text in enumerate(column.vocabulary.strings):
-            if frequencies[code] and (not text or not set(forbidden).isdisjoint(text)):
-                path, line = corpus.line_of_word(int(np.argmax(column.codes == code)))
-                expected = "no space in words and labels, and no `_` in labels"
-                raise InputError(f"{path}:{line}: {name} {text!r}; expected {expected}, to write tagged text")
-
-
-def blank_in(corpus: Corpus, format: str) -> str:
-    """What stands for no label: `_`, but in tagged text, whose mark that is, it would read as a part of the word."""
-    if corpus.layout.format == "tagged" and format in ("auto", "tagged"):
-        return "-" if corpus.layout.separator == "_" else "_"
-    return "-" if format == "tagged" else "_"
-
-
-def without_labels(corpus: Corpus, column: str, blank: str) -> Corpus:
-    """The corpus with no label on any word, multiword token or empty node."""
-    codes = corpus.extras.codes.copy()
-    codes[:, list(corpus.columns).index(column)] = 0
-    nothing = Column(np.zeros(corpus.words, np.int32), Vocabulary.of([blank]))
-    return replace(corpus, columns={**corpus.columns, column: nothing}, extras=replace(corpus.extras, codes=codes))
-
-
-def read_back(path: Path, request: Corpus) -> Corpus:
-    """What a program wrote, in the format of what it was given. Of trees nothing is asked: they are not looked at."""
-    if not path.is_file():
-        raise InputError(f"{path}: was not written; expected the words of the input with labels")
-    format = request.layout.format
-    if format in ("conllu", "conllx"):
-        return read(path, format=format, lenient=LENIENT_MODES)
-    columns = tuple(request.columns) if format == "columns" else None
-    return read(path, format=format, columns=columns, separator=request.layout.separator)
-
-
-def check_same_words(request: Corpus, response: Corpus) -> None:
-    """Whether a program wrote the words it was given, in the same sentences."""
-    forms, others = request.column("form"), response.column("form")
-    renumbered: Codes = forms.vocabulary.codes_of(others.vocabulary)[others.codes]
-    size = min(len(forms), len(others))
-    different = np.flatnonzero(forms.codes[:size] != renumbered[:size])
-    sentences = min(request.sentences, response.sentences)
-    misaligned = np.flatnonzero(request.offsets[1 : sentences + 1] != response.offsets[1 : sentences + 1])
-    ends = np.minimum(request.offsets[misaligned + 1], response.offsets[misaligned + 1])
-    if len(different) and (not len(ends) or different[0] < ends[0]):
-        word = int(different[0])
-        path, line = response.line_of_word(word)
-        wrong, right = others.vocabulary[int(others.codes[word])], forms.vocabulary[int(forms.codes[word])]
-        raise AlignmentError(f"{path}:{line}: word {wrong!r}; expected {right!r} as in the input")
-    if len(misaligned):
-        sentence = int(misaligned[0])
-        path, line = response.line_of_word(int(response.offsets[sentence]))
-        actual, expected = (int(np.diff(corpus.offsets)[sentence]) for corpus in (response, request))
-        has = f"sentence {sentence + 1} has {pluralize(actual, 'word')}"
-        raise AlignmentError(f"{path}:{line}: {has}; expected {expected} as in the input")
-    if request.sentences != response.sentences:
-        has = pluralize(response.sentences, "sentence")
-        raise AlignmentError(f"{response.name}: {has}; expected {request.sentences:,} as in the input")

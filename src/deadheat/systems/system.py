@@ -1,4 +1,4 @@
-"""Systems learn from train and tune, and nothing else, and predict one column of a corpus or its trees."""
+"""Systems learn from train and tune, and nothing else, and predict columns of a corpus, its trees, or both."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ class Model(Protocol):
 
 RANDOMNESS = ("seed", "noise", "fixed", "none")
 TREES = "trees"
+TREE_COLUMNS = ("deprel", "deps")  # besides heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,9 @@ class System:
     on some devices (`noise`), the program has a seed of its own that never changes (`fixed`), or there is no chance in
     it (`none`). In the last two cases, a study runs the system once.
 
-    `column` is what the system predicts, by default its setting of this name, or else `upos`; `trees` says that it
-    predicts heads and relations instead. `batch_trainer` is for systems that can train many models at once.
+    `column` is what the system predicts, by default its setting of this name, or else `upos`: a column, or several with
+    commas, where `trees` stands for heads and relations, as in `upos,feats,trees`. With `trees=True` it predicts trees,
+    and columns only if `column` names some. `batch_trainer` is for systems that can train many models at once.
     `most_labels` is how many labels its column may have in training, 0 for any number. `commands` are the command lines
     that it runs: files that they name are part of its code, as `files` are. `packages` are the versions of what they run
     with, and `missing` says what has to be done before they can run.
@@ -70,9 +72,10 @@ class System:
         return self.randomness in ("seed", "noise")
 
     @property
-    def predicts(self) -> str:
-        """The column that it predicts; `trees`; or nothing that is known."""
-        return TREES if self.trees else self.column or str(self.settings.get("column", ""))
+    def predicts(self) -> tuple[str, ...]:
+        """The columns that it predicts, and `trees`; empty if that is not known."""
+        names = split_names(self.column or ("" if self.trees else str(self.settings.get("column", ""))))
+        return (*names, TREES) if self.trees and TREES not in names else names
 
     def __str__(self) -> str:
         return self.name
@@ -81,6 +84,17 @@ class System:
 SYSTEMS: Registry[System] = Registry(
     "system", "perceptron, perceptron.v1 or perceptron.v1(column='xpos')", made=System, group="systems"
 )
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Names that are separated by commas.
+
+    Examples
+    --------
+    >>> split_names("upos, trees")
+    ('upos', 'trees')
+    """
+    return tuple(name for part in text.split(",") if (name := part.strip()))
 
 
 def training_labels(train: Corpus, column: str, system: str) -> Column:

@@ -25,15 +25,13 @@ from deadheat.study.engine.worker import TaskResult
 from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores, PredictionFile
 from deadheat.study.plan.plan import Plan
 from deadheat.systems import SYSTEMS, System
+from deadheat.systems.system import TREE_COLUMNS, TREES
 from deadheat.text import pluralize
 from deadheat.tracebacks import describe_error
 
 SavePart = Callable[[str, bytes], PredictionFile]  # from part and bytes
 SaveCellPart = Callable[[Cell, str, bytes], PredictionFile]
 Group = dict[str, tuple[Cell, BatchTrainer]]  # cells that train together, by name; finished ones are removed
-
-
-TREE_COLUMNS = ("deprel", "deps")  # besides heads
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,11 +172,12 @@ def _place(corpus: Corpus, word: int) -> tuple[int, int]:
 
 
 def _without_labels(gold: Corpus, system: System) -> Corpus:
-    """The corpus without what the system predicts: a column, or heads, relations and enhanced graphs."""
+    """The corpus without what the system predicts: columns, and for trees heads, relations and enhanced graphs."""
     nothing = Column(np.zeros(gold.words, np.int32), Vocabulary.of(["_"]))
-    for column in TREE_COLUMNS if system.trees else (system.predicts or "upos",):
+    predicts = system.predicts or ("upos",)
+    for column in (*predicts, *(TREE_COLUMNS if TREES in predicts else ())):
         gold = with_labels(gold, column, nothing) if column in gold.columns else gold
-    if system.trees and gold.heads is not None:
+    if TREES in predicts and gold.heads is not None:
         gold = replace(gold, heads=np.full(gold.words, -1, np.int32))
     return gold
 

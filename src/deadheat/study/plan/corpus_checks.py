@@ -29,18 +29,20 @@ def find_mistakes(plan: Plan) -> Iterator[Mistake]:
     """What can be checked only now: metrics without a system, columns and parts that corpora lack."""
     systems = [SYSTEMS.make(entry.name, **grid(entry.settings)[0]) for entry in plan.study.systems]
     searched = plan.searched
-    columns = {name: SYSTEMS.make(name).predicts for name in [*plan.systems, *(system.name for system in searched)]}
-    predicted = set(columns.values()) | (set(TREE_COLUMNS) if TREES in columns.values() else set())
+    predictions = {name: SYSTEMS.make(name).predicts for name in [*plan.systems, *(system.name for system in searched)]}
+    predicted = {name for names in predictions.values() for name in names or ("",)}
+    predicted |= set(TREE_COLUMNS) if TREES in predicted else set()
     for i, metric in enumerate(map(METRICS.make, plan.study.metrics)):
         if not predicted & {"", metric.compares}:
             yield ("metrics", i), f"{metric.name} scores nothing that a system predicts; expected it to"
-    for system, column in columns.items():
+    for system, columns in predictions.items():
         if not plan.metrics_of(system):
-            yield ("metrics",), f"none scores {column}, which {system} predicts; expected one"
+            yield ("metrics",), f"none scores {', '.join(columns)}, which {system} predicts; expected one"
         for name, material in plan.materials.items():
             names = list(material.corpus.columns)
-            if column and column != TREES and column not in names:
-                yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, names)}"
+            for column in columns:
+                if column != TREES and column not in names:
+                    yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, names)}"
     for table, entries in (("systems", systems), ("search", searched)):
         for i, entry in enumerate(entries):
             if entry.batch_trainer is not None and (message := missing_package(entry.name.partition("(")[0])):

@@ -190,7 +190,7 @@ class Plan:
         return {system: self.metrics_of(system) for system in self.systems}
 
     def metrics_of(self, system: str) -> list[Metric]:
-        """The metrics of the study that look at the column that a system predicts, or the defaults.
+        """The metrics of the study that look at what a system predicts, or the defaults for each column and for trees.
 
         A system leaves other columns unchanged, so other metrics would compare gold with gold.
         """
@@ -198,13 +198,17 @@ class Plan:
 
     def _metrics_for(self, system: str) -> list[Metric]:
         requested = list({metric.name: metric for metric in map(METRICS.make, self.study.metrics)}.values())
-        column = SYSTEMS.make(system).predicts
-        if column == TREES:
-            of_trees = [metric for metric in requested if metric.compares in TREE_COLUMNS]
-            return of_trees if requested else list(map(METRICS.make, DEFAULT_TREE_METRICS))
+        predicts = SYSTEMS.make(system).predicts
+        scored = {*predicts, *(TREE_COLUMNS if TREES in predicts else ())}
         if requested:
-            return [metric for metric in requested if column in ("", metric.compares)]
-        return [METRICS.make(name, column=column or "upos") for name in DEFAULT_METRICS]
+            return [metric for metric in requested if not predicts or metric.compares in scored]
+        defaults: list[Metric] = []
+        for column in predicts or ("upos",):
+            if column == TREES:
+                defaults += map(METRICS.make, DEFAULT_TREE_METRICS)
+            else:
+                defaults += [METRICS.make(name, column=column) for name in DEFAULT_METRICS]
+        return defaults
 
     @cached_property
     def labels(self) -> dict[str, str]:
