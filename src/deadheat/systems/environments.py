@@ -112,7 +112,7 @@ def _run(what: str, arguments: Sequence[str]) -> str:
 def _last_error(lines: Sequence[str]) -> str:
     """The last line that says ERROR, else the last one: pip may print hints after its error."""
     marked = [line for line in lines[-MANY:] if "ERROR" in line]
-    return (marked or [*lines, "failed"])[-1].strip() if lines else "failed"
+    return (marked or [*lines] or ["failed"])[-1].strip()
 
 
 def _environment() -> Mapping[str, str]:

@@ -36,7 +36,7 @@ OF_COMMAND_EXPLAINED = {
 }
 # Of programs in environments of their own: nothing of the user's Python, and no chance but that of the seed.
 ENVIRONMENT = {"PYTHONPATH": "", "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "{threads}"}
-_PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z_0-9]*)\}")
 
 
 class Setting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -136,10 +136,13 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def state_of(recipe: Recipe) -> str:
-    """Whether a program can be run: installed, not installed, or what is missing."""
-    if not recipe.missing:
-        return "installed" if recipe.packages else "ready" if not recipe.needs else f"needs {recipe.needs}"
-    return "not installed" if recipe.packages else f"needs {recipe.needs}"
+    """Whether a program can be run: `installed`, `not installed`, or what it needs."""
+    if recipe.packages and recipe.missing:
+        return "not installed"
+    paths = {name: item.default for name, item in recipe.settings.items() if item.is_path or item.default is None}
+    needed = [name for name, path in paths.items() if path is None or not Path(str(path)).exists()]
+    needed = [*(program for program in recipe.programs if shutil.which(program) is None), *needed]
+    return f"needs {', '.join(needed)}" if needed else "installed"
 
 
 def read_recipe(path: Path) -> Recipe:

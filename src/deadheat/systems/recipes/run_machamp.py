@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "trees": 6}  # from 0, of CoNLL-U
+COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*')  # strings may have slashes, too
 TASKS = {"trees": "dependency", "lemma": "string2string"}  # of others: seq
 
 
@@ -23,7 +24,7 @@ def configurations(arguments, folder):
     paths = {"train_data_path": arguments.train, "dev_data_path": arguments.tune}
     data = {"data": {**paths, "word_idx": 1, "tasks": {name: task}}}
     with open(os.path.join(arguments.repository, "configs", "params.json"), encoding="utf-8") as file:
-        parameters = json.loads(re.sub(r"(?m)(^|\s)//.*$", "", file.read()))  # it has comments
+        parameters = json.loads(COMMENT.sub(lambda match: match[1] or "", file.read()))
     parameters["transformer_model"] = os.path.abspath(arguments.encoder)
     parameters["training"]["num_epochs"] = arguments.epochs
     for name, content in (("data", data), ("parameters", parameters)):
