@@ -28,7 +28,7 @@ SEEDS = (1, 1, 2)
 BUDGETS: dict[str, dict[str, Any]] = {
     "flair": {"epochs": 20},
     "spacy": {"epochs": 10},
-    "stanza": {"steps": 200},
+    "stanza": {"steps": 60, "interval": 20},
     "supar": {"epochs": 30},
     "uuparser": {"epochs": 5},
 }
@@ -52,7 +52,7 @@ def measure(name: str, column: str, parts: tuple[Corpus, Corpus, Corpus], folder
         files.append(folder / f"{name}-{column}-{number}.conllu")
         write(predicted, files[-1])
     metric = "las" if column == "trees" else "accuracy"
-    scores = [score(gold, file, metrics=[metric]).rows[0].score for file in files]
+    scores = [score(gold, file, metrics=[metric]).rows[0].value for file in files]
     contents = [file.read_bytes() for file in files]
     row = [name, column, ", ".join(f"{key}={value}" for key, value in settings.items()) or "-", metric]
     row += [" / ".join(f"{100 * value:.1f}" for value in scores[1:]), f"{min(seconds)[0]:.0f}"]

@@ -107,7 +107,7 @@ else:
 if sys.argv[1] == "-m":
     module = sys.argv[2]
     valued = ["--mode", "--train_file", "--eval_file", "--shorthand", "--lang", "--seed", "--save_dir", "--save_name",
-              "--max_steps", "--eval_interval", "--output_file"]
+              "--max_steps", "--eval_interval", "--tag_emb_dim", "--output_file"]
     found, rest = options(sys.argv[3:], valued, ["--no_pretrain", "--cpu", "--no_gold_labels", "--no_upos", "--no_xpos"])
     assert rest == [] and found["--no_pretrain"] and found["--cpu"]
     trees = {"stanza.models.tagger": False, "stanza.models.parser": True}[module]
