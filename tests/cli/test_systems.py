@@ -60,7 +60,8 @@ def test_programs_are_listed_with_what_is_missing(commands: Commands) -> None:
     lines = [line.split("  ") for line in commands("systems").out.splitlines()]
     states = {line[0]: " ".join(line) for line in lines if line[0] in RECIPES}
     assert list(states) == list(RECIPES)
-    assert " installed " in states["nltk"] and "not installed" not in states["nltk"]
+    assert " installed " in states["nltk"]
+    assert "not installed" not in states["nltk"]
     assert " not installed " in states["supar"]
     assert " needs repository " in states["lapos"]
 
@@ -72,7 +73,8 @@ def test_a_program_is_described_with_its_settings(commands: Commands) -> None:
     (described,) = json.loads(commands("systems", "supar", "--json").out)["systems"]
     assert described["settings"]["epochs"] == 100
     assert described["missing"].endswith("deadheat systems install supar")
-    assert described["seed"] == "seed" and described["predicts"] == ["trees"]
+    assert described["seed"] == "seed"
+    assert described["predicts"] == ["trees"]
     assert "with a stand-in only" in commands("systems", "lapos").out
 
 
@@ -147,4 +149,5 @@ def test_another_version_of_a_program_is_another_system(commands: Commands, stud
     pretend("nltk", "1.1")
     planned = commands("run", study, "--plan")
     assert "2 to run" in planned.out
-    assert "2 cells are new because" in planned.err and "packages.txt changed" in planned.err
+    assert "2 cells are new because" in planned.err
+    assert "packages.txt changed" in planned.err

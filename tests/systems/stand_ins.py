@@ -73,7 +73,7 @@ def tagged(path):
 
 '''
 PROGRAMS = {
-    "biaffine-dep": r'''
+    "biaffine-dep": r"""
 mode = sys.argv[1]
 assert os.environ["TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"] == "1"
 common = ["-d", "-t", "-p", "--conf", "-c", "-s"]
@@ -90,8 +90,8 @@ else:
     found, rest = options(sys.argv[2:], [*common, "--data", "--pred"], ["--tree"])
     assert rest == []
     parse(found["--data"], found["--pred"], found["-p"])
-''',
-    "uuparser": r'''
+""",
+    "uuparser": r"""
 found, rest = options(sys.argv[1:], ["--outdir", "--trainfile", "--devfile", "--testfile", "--epochs", "--dynet-seed",
                       "--dynet-mem"], ["--predict", "--disable-pred-eval", "--graph-based"])
 assert rest == [] and os.path.isdir(found["--outdir"]) and int(found["--dynet-mem"])
@@ -102,13 +102,14 @@ if "--predict" in found:
 else:
     assert int(found["--dynet-seed"]) >= 0 and int(found["--epochs"]) and known(found["--devfile"])
     learn(model, read_conllu(found["--trainfile"]), 7)
-''',
-    "python": r'''
+""",
+    "python": r"""
 if sys.argv[1] == "-m":
     module = sys.argv[2]
     valued = ["--mode", "--train_file", "--eval_file", "--shorthand", "--lang", "--seed", "--save_dir", "--save_name",
               "--max_steps", "--eval_interval", "--tag_emb_dim", "--output_file"]
-    found, rest = options(sys.argv[3:], valued, ["--no_pretrain", "--cpu", "--no_gold_labels", "--no_upos", "--no_xpos"])
+    flags = ["--no_pretrain", "--cpu", "--no_gold_labels", "--no_upos", "--no_xpos"]
+    found, rest = options(sys.argv[3:], valued, flags)
     assert rest == [] and found["--no_pretrain"] and found["--cpu"]
     trees = {"stanza.models.tagger": False, "stanza.models.parser": True}[module]
     assert trees == ("--no_upos" in found), found
@@ -155,8 +156,8 @@ else:
         module.train, module.predict = train, predict
     sys.argv = sys.argv[1:]
     module.main()
-''',
-    "java": r'''
+""",
+    "java": r"""
 valued = ["-cp", "-lang", "-model", "-params", "-data", "-encoding", "-trainFile", "-tagSeparator", "-arch",
           "-tokenize", "-textFile", "-sentenceDelimiter", "-outputFormat", "-mode", "-c", "-t", "-d", "-m", "-i", "-oe",
           "-format", "-threads"]
@@ -191,8 +192,8 @@ else:
             for i, (word, _) in enumerate(sentence, 1):
                 file.write("\t".join([str(i), word, word.lower(), label, *["_"] * 5]) + "\n")
             file.write("\n")
-''',
-    "train.py": r'''
+""",
+    "train.py": r"""
 found, rest = options(sys.argv[1:], ["--dataset_configs", "--parameters_config", "--device", "--name", "--seed"])
 parameters = json.load(open(found["--parameters_config"]))
 assert rest == [] and found["--device"] == "-1" and int(found["--seed"]) >= 0
@@ -206,8 +207,8 @@ folder = os.path.join("logs", found["--name"], "2020.01.01")
 os.makedirs(folder)
 column = 7 if name == "dependency" else task["column_idx"]
 learn(os.path.join(folder, "model.pt"), read_conllu(data["train_data_path"]), column)
-''',
-    "predict.py": r'''
+""",
+    "predict.py": r"""
 found, (model, source, output) = options(sys.argv[1:], ["--device"])
 sentences = read_conllu(source)
 if any(row[6] != "_" for row in sentences[0]):
@@ -216,23 +217,23 @@ else:
     for row in (row for sentence in sentences for row in sentence):
         row[3] = label_of(model)
     write_conllu(output, sentences)
-''',
-    "lapos-learn": r'''
+""",
+    "lapos-learn": r"""
 found, rest = options(sys.argv[1:], ["-m"])
 assert os.path.isdir(found["-m"])
 rows = [[token.rsplit("/", 1) for token in line.split()] for line in open(rest[0])]
 learn(os.path.join(found["-m"], "model"), rows, 1)
-''',
-    "lapos": r'''
+""",
+    "lapos": r"""
 found, rest = options(sys.argv[1:], ["-m"], ["-t"])
 assert rest == [] and found["-t"]
 for line in sys.stdin:
     print(" ".join(f"{word}/{label_of(os.path.join(found['-m'], 'model'))}" for word in line.split()))
-''',
-    "parsing.py": r'''
-valued = [f"--{name}" for name in ("mode config num_epochs batch_size opt learning_rate lr_decay beta1 beta2 eps grad_clip "
-          "loss_type warmup_steps reset weight_decay unk_replace beam word_embedding word_path char_embedding train dev "
-          "test model_path").split()]
+""",
+    "parsing.py": r"""
+names = ("mode config num_epochs batch_size opt learning_rate lr_decay beta1 beta2 eps grad_clip loss_type warmup_steps "
+         "reset weight_decay unk_replace beam word_embedding word_path char_embedding train dev test model_path")
+valued = [f"--{name}" for name in names.split()]
 found, rest = options(sys.argv[1:], valued, ["--remove_cycles"])
 assert rest == [] and known(found["--test"]) and found["--opt"] == "adam" and known("parsing.py")
 model = os.path.join(found["--model_path"], "model.pt")
@@ -246,13 +247,13 @@ else:
     parse(found["--test"], output, model)
     rows = ["\t".join([*line.split("\t")[:1], "<UNK>", *line.split("\t")[2:8]]) for line in open(output)]
     open(output, "w").write("\n".join(row.rstrip("\n") for row in rows) + "\n")
-''',
-    "encode_dep2labels.py": r'''
+""",
+    "encode_dep2labels.py": r"""
 found, rest = options(sys.argv[1:], ["--input", "--output", "--encoding", "--mtl"])
 assert rest == [] and found["--mtl"] == "1-task" and found["--encoding"] in ("zero", "2-planar-brackets-propagation")
 open(found["--output"], "w").write(open(found["--input"]).read())
-''',
-    "main.py": r'''
+""",
+    "main.py": r"""
 found, rest = options(sys.argv[1:], ["--config"])
 settings = dict(line.strip().split("=", 1) for line in open(found["--config"]))
 if settings["status"] == "train":
@@ -262,12 +263,12 @@ if settings["status"] == "train":
 else:
     assert settings["status"] == "decode" and known(settings["dset_dir"])
     parse(settings["raw_dir"], settings["decode_dir"], settings["load_model_dir"])
-''',
-    "decode_labels2dep.py": r'''
+""",
+    "decode_labels2dep.py": r"""
 found, rest = options(sys.argv[1:], ["--input", "--output", "--encoding", "--conllu_f"])
 assert rest == [] and known(found["--conllu_f"])
 open(found["--output"], "w").write(open(found["--input"]).read())
-''',
+""",
 }
 
 

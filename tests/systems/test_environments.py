@@ -82,7 +82,8 @@ def test_what_a_killed_installation_left_is_replaced() -> None:
     rest.mkdir(parents=True)
     assert not is_installed("supar")
     install("supar", ["supar==1.1.4"])
-    assert is_installed("supar") and not rest.exists()
+    assert is_installed("supar")
+    assert not rest.exists()
 
 
 def test_a_removed_environment_is_gone() -> None:

@@ -22,10 +22,15 @@ TEXT = (
     "2\tnow\tnow\tADV\tA\t_\t1\tadvmod\t_\t_\n3\tor_so\tso\tADV\tA\t_\t2\tadvmod\t_\t_\n\n"
 )
 # Small budgets, in which every setting is given to the program.
-SETTINGS: dict[str, dict[str, Any]] = {"opennlp": {"iterations": 7}, "machamp": {"epochs": 7}, "dep2label": {"epochs": 7}}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "opennlp": {"iterations": 7},
+    "machamp": {"epochs": 7},
+    "dep2label": {"epochs": 7},
+}
 TASKS = [(name, column) for name, recipe in RECIPES.items() for column in recipe.commands]
 EXPECTED = (
-    "crfsuite dep2label flair lapos machamp nlp4j nltk opennlp spacy stanford stanza supar syntacticpointer udpipe uuparser"
+    "crfsuite dep2label flair lapos machamp nlp4j nltk opennlp "
+    "spacy stanford stanza supar syntacticpointer udpipe uuparser"
 )
 
 
@@ -58,7 +63,9 @@ def pretend(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[st
         paths.mkdir(exist_ok=True)
         (paths / file).write_text("{}")
     (paths / "configs").mkdir()
-    parameters = '{ // of the encoder\n"transformer_model": "x",\n//"a": 1,\n"training": {"num_epochs": 1, "kept": "a // b"}}'
+    parameters = (
+        '{ // of the encoder\n"transformer_model": "x",\n//"a": 1,\n"training": {"num_epochs": 1, "kept": "a // b"}}'
+    )
     (paths / "configs" / "params.json").write_text(parameters)
     settings: dict[str, Any] = dict(SETTINGS.get(name, {}))
     for setting, about in recipe.settings.items():
@@ -80,7 +87,11 @@ def test_there_is_a_recipe_for_every_program() -> None:
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
 def test_a_recipe_says_what_a_user_has_to_know(recipe: Recipe) -> None:
     assert recipe.seed in RANDOMNESS
-    assert recipe.seed_note and recipe.licence and recipe.source and recipe.title and recipe.commands
+    assert recipe.seed_note
+    assert recipe.licence
+    assert recipe.source
+    assert recipe.title
+    assert recipe.commands
     assert ("{seed}" in "".join(item.train for item in recipe.commands.values())) == (recipe.seed == "seed")
     used = set(recipe.placeholders)
     assert set(recipe.settings) <= used  # a setting that no command has would change nothing
@@ -115,7 +126,8 @@ def test_command_lines_are_understood(
 def test_a_setting_reaches_the_command(systems: Path) -> None:
     system = SYSTEMS.make("supar.v1", epochs=7, features="tag char", reads="upos", threads=2)
     assert system.name == "supar.v1(epochs=7, features='tag char', reads='upos', threads=2)"
-    assert "--epochs=7" in system.commands[0] and "-f tag char --tree" in system.commands[0]
+    assert "--epochs=7" in system.commands[0]
+    assert "-f tag char --tree" in system.commands[0]
     assert str(FOLDER / "supar.ini") in system.commands[0]
 
 
@@ -132,7 +144,7 @@ def test_columns_that_a_program_cannot_predict_are_refused() -> None:
 
 
 def test_what_only_the_user_has_must_be_named() -> None:
-    with pytest.raises(InputError, match="stanford.v1: setting 'jar' is missing"):
+    with pytest.raises(InputError, match=r"stanford\.v1: setting 'jar' is missing"):
         SYSTEMS.make("stanford")
 
 
@@ -161,7 +173,7 @@ def test_installed_versions_belong_to_the_system(systems: Path) -> None:
 
 def test_unknown_recipes_are_refused_with_the_nearest() -> None:
     assert recipe_of("supar.v1") is RECIPES["supar"]
-    with pytest.raises(NameUnknown, match="nearest: 'supar'|supar"):
+    with pytest.raises(NameUnknown, match="supar"):
         recipe_of("supra")
 
 

@@ -48,7 +48,8 @@ def systems_parser() -> argparse.ArgumentParser:
         "systems",
         "All systems that a study can train: where they come from, and what their seed does. Packages add systems by\n"
         "entry points; one of your own is a function in a file (mine.py:tagger) or a module (package.module:tagger).\n"
-        "Programs of others are installed into environments of their own, in $DEADHEAT_SYSTEMS or the user's data folder.",
+        "Other people's programs are installed into environments of their own, in $DEADHEAT_SYSTEMS or the folder of\n"
+        "the user's data.",
         epilog=SYSTEMS_EXAMPLES,
     )
     parser.add_argument(
@@ -75,16 +76,18 @@ def run_systems(arguments: argparse.Namespace) -> int:
         programs = [recipe for entry in entries if (recipe := _recipe(entry))]
         rows = [(entry.name, entry.source, SEEDS.get(_seed(entry), "-"), entry.summary) for entry in entries
                 if not _recipe(entry)]  # fmt: skip
-        others = [(recipe.name, recipe.predicts, SEEDS[recipe.seed], state_of(recipe), recipe.title) for recipe in programs]
+        others = [
+            (recipe.name, recipe.predicts, SEEDS[recipe.seed], state_of(recipe), recipe.title) for recipe in programs
+        ]
         print_blocks([
-            _table(("system", "from", "seed", "what it is"), rows), Heading("Programs of others"),
+            _table(("system", "from", "seed", "what it is"), rows), Heading("Other people's programs"),
             _table(("system", "predicts", "seed", "state", "what it is"), others),
         ])  # fmt: skip
     return 0
 
 
 def _about(entry: Entry) -> list[Block]:
-    """One system: where it comes from, its settings, and of a program of others what it needs."""
+    """One system: where it comes from, its settings, and of another program what it needs."""
     seed = f", seed: {SEEDS[_seed(entry)]}" if _seed(entry) else ""
     blocks: list[Block] = [Paragraph(f"{entry.name}, from {entry.source}{seed}. {entry.summary}")]
     settings = [(name, "-" if _required(value) else repr(value)) for name, value in entry.settings.items()]
@@ -107,7 +110,7 @@ def _recipe(entry: Entry) -> Recipe | None:
 
 
 def _of_recipe(entry: Entry) -> dict[str, Any]:
-    """What JSON says of a program of others besides."""
+    """What JSON says of another program besides."""
     recipe = _recipe(entry)
     if recipe is None:
         return {}

@@ -40,6 +40,7 @@ def packages_file(name: str) -> Path:
 
 
 def is_installed(name: str) -> bool:
+    """Whether the environment of a program is there, and whole."""
     return packages_file(name).is_file()
 
 

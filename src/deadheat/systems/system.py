@@ -44,8 +44,8 @@ class System:
     commas, where `trees` stands for heads and relations, as in `upos,feats,trees`. With `trees=True` it predicts trees,
     and columns only if `column` names some. `batch_trainer` is for systems that can train many models at once.
     `most_labels` is how many labels its column may have in training, 0 for any number. `commands` are the command lines
-    that it runs: files that they name are part of its code, as `files` are. `packages` are the versions of what they run
-    with, and `missing` says what has to be done before they can run.
+    that it runs: files that they name are part of its code, as `files` are. `packages` are the versions of what they
+    run with, and `missing` says what has to be done before they can run.
     """
 
     name: str

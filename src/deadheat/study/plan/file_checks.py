@@ -6,6 +6,7 @@ They are not checked on the nodes of a cluster, which have what was sent.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from deadheat.errors import Fault, InputError, StudyError
 from deadheat.study.plan.checks import Mistake

@@ -258,7 +258,9 @@ class Plan:
     def files_of_command(self, code: str) -> tuple[Path, ...]:
         """The files that belong to the commands of a system, by its name with their hash."""
         systems = [*(system for _, system, _ in self._variants), *self.searched]
-        files = [file for system in systems if code_of(system.name) == code for file in files_of(system, self.path.parent)]
+        files = [
+            file for system in systems if code_of(system.name) == code for file in files_of(system, self.path.parent)
+        ]
         return tuple(dict.fromkeys(files))
 
     @cached_property

@@ -1,6 +1,6 @@
-"""Put the heads and relations that a parser wrote into the CoNLL-U text that it read: merge_trees.py INPUT TREES OUTPUT
+"""Put the heads and relations that a parser wrote into the text that it read: merge_trees.py INPUT TREES OUTPUT.
 
-For parsers that change or drop the words. TREES has one row per word, with the head and the relation in columns 7 and 8.
+For parsers that change or drop the words. Both are CoNLL-U; TREES may stop after its eighth column.
 """
 
 import sys

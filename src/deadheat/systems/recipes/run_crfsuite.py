@@ -7,7 +7,7 @@ from text_files import read_columns, write_columns
 
 
 def shape(word):
-    """Capitals, small letters and digits of a word, with repetitions shortened: Xx, X, d.d"""
+    """Capitals, small letters and digits of a word, with repetitions shortened: Xx, X, d.d."""
     kinds = "".join("X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else c for c in word)
     return re.sub(r"(.)\1+", r"\1", kinds)
 

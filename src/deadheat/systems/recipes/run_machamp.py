@@ -70,15 +70,13 @@ def main():
     command.add_argument("--encoder", required=True)
     command.add_argument("--epochs", type=int, required=True)
     command.add_argument("--seed", required=True)
-    common = [command]
-    command = commands.add_parser("predict")
-    command.set_defaults(run=predict)
+    second = commands.add_parser("predict")
+    second.set_defaults(run=predict)
     for name in ("model", "input", "output"):
-        command.add_argument(name)
-    for command in [*common, command]:
-        command.add_argument("--repository", required=True)
-        command.add_argument("--folder", required=True)
-        command.add_argument("--device", required=True)
+        second.add_argument(name)
+    for either in (command, second):
+        for name in ("repository", "folder", "device"):
+            either.add_argument(f"--{name}", required=True)
     arguments = parser.parse_args()
     arguments.run(arguments)
 

@@ -7,7 +7,7 @@ NO = "none"  # leaves out a part of the pipeline
 
 
 def sentences_of(path):
-    from ufal.udpipe import InputFormat, Sentence, ProcessingError
+    from ufal.udpipe import InputFormat, ProcessingError, Sentence
 
     reader, error = InputFormat.newConlluInputFormat(), ProcessingError()
     with open(path, encoding="utf-8") as file:
