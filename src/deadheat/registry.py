@@ -112,8 +112,8 @@ def with_digest(name: str, digest: str) -> str:
 
     Examples
     --------
-    >>> with_digest("command.v1(predict='sh tag.sh')", "3fa94c21")
-    "command.v1@3fa94c21(predict='sh tag.sh')"
+    >>> with_digest("command.v2(predict='sh tag.sh')", "3fa94c21")
+    "command.v2@3fa94c21(predict='sh tag.sh')"
     """
     head, parenthesis, settings = name.partition("(")
     return f"{head.partition('@')[0]}{'@' if digest else ''}{digest}{parenthesis}{settings}"

@@ -123,3 +123,7 @@ def test_a_prediction_that_is_no_tree_fails_its_cell_in_one_line(folder: Path, c
 def test_columns_that_a_corpus_lacks_are_named_by_the_plan(folder: Path, commands: Commands) -> None:
     path = study(folder, entry({"predict": "true"}, column="upos,tags"))
     assert "corpus small has no column 'tags'" in commands("run", path, "--plan").err
+    (folder / "small.conllu").write_text("a_X b_Y\n" * 30)
+    path.write_text(path.read_text().replace("'small.conllu'", "{ files = 'small.conllu', format = 'tagged' }"))
+    path.write_text(path.read_text().replace("upos,tags", "tag,trees"))
+    assert "corpus small has words without heads; expected trees to learn from" in commands("run", path, "--plan").err

@@ -231,8 +231,8 @@ for line in sys.stdin:
     print(" ".join(f"{word}/{label_of(os.path.join(found['-m'], 'model'))}" for word in line.split()))
 """,
     "parsing.py": r"""
-names = ("mode config num_epochs batch_size opt learning_rate lr_decay beta1 beta2 eps grad_clip loss_type warmup_steps "
-         "reset weight_decay unk_replace beam word_embedding word_path char_embedding train dev test model_path")
+names = ("mode config num_epochs batch_size opt learning_rate lr_decay beta1 beta2 eps grad_clip loss_type "
+         "warmup_steps reset weight_decay unk_replace beam word_embedding char_embedding train dev test model_path")
 valued = [f"--{name}" for name in names.split()]
 found, rest = options(sys.argv[1:], valued, ["--remove_cycles"])
 assert rest == [] and known(found["--test"]) and found["--opt"] == "adam" and known("parsing.py")

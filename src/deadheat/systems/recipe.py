@@ -74,7 +74,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     licence: str
     seed: str  # one of RANDOMNESS
     seed_note: str
-    versions: tuple[str, ...]  # that are known to work
+    versions: tuple[str, ...]  # that have been run with it
     commands: dict[str, Commands]  # by the column that they predict, `trees` or `any`
     version: int = 1  # of the recipe
     packages: tuple[str, ...] = ()  # that pip installs into an environment of its own

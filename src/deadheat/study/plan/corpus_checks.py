@@ -40,6 +40,8 @@ def find_mistakes(plan: Plan) -> Iterator[Mistake]:
             yield ("metrics",), f"none scores {', '.join(columns)}, which {system} predicts; expected one"
         for name, material in plan.materials.items():
             names = list(material.corpus.columns)
+            if TREES in columns and material.corpus.heads is None:
+                yield ("systems",), f"{system}: corpus {name} has words without heads; expected trees to learn from"
             for column in columns:
                 if column != TREES and column not in names:
                     yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, names)}"
