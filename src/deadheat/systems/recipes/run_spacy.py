@@ -44,7 +44,10 @@ def train(arguments):
 
     fix_random_seed(arguments.seed)
     nlp = spacy.blank(arguments.language)
-    nlp.add_pipe("parser" if arguments.predicts == "trees" else "tagger")
+    if arguments.predicts == "trees":
+        nlp.add_pipe("parser", config={"min_action_freq": 1})  # by default rare relations become `dep`
+    else:
+        nlp.add_pipe("tagger")
 
     def examples(path):
         sentences = read(path, arguments.predicts)
