@@ -99,7 +99,7 @@ def _about(entry: Entry) -> list[Block]:
         "versions": ", ".join(recipe.versions), "licence": recipe.licence, "from": recipe.source,
         "note": recipe.note, "tried": "" if recipe.tested else "with a stand-in only, not with the program itself",
     }  # fmt: skip
-    blocks.append(_table(("", ""), [(name, text) for name, text in facts.items() if text]))
+    blocks.append(_table(("about", recipe.name), [(name, text) for name, text in facts.items() if text]))
     explained = [(*setting, recipe.explain(setting[0])) for setting in settings]
     return [*blocks, _table(("setting", "default", "what it is"), explained)]
 
