@@ -56,7 +56,7 @@ def test_an_environment_is_made_with_what_is_asked_for(log: Path, monkeypatch: p
         f"{pip} install supar==1.1.4 torch==2.13.0 c.txt -",
         f"{pip} install --no-deps lonely==2 c.txt -",
         "-c import supar c.txt -",
-        f"{pip} freeze --all c.txt -",
+        f"{pip} freeze c.txt -",
     ]
     assert is_installed("supar")
     assert packages_of("supar") == {"supar": "1.1.4", "torch": "2.13.0+cpu"}

@@ -73,7 +73,7 @@ def install(name: str, packages: Sequence[str], without_dependencies: Sequence[s
     try:
         for command in commands:
             _run(f"install {name}", command)
-        versions = _run(f"install {name}", [*pip, "freeze", "--all"])
+        versions = _run(f"install {name}", [*pip, "freeze"])
         temporary = target / f"{PACKAGES}.new"
         temporary.write_text(versions, encoding="utf-8")
         temporary.replace(packages_file(name))
