@@ -124,7 +124,9 @@ def test_a_study_with_a_jar_that_is_not_there_is_refused(commands: Commands, stu
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
         problem = commands.refused("run", study, "--set", "systems=[{name='stanford', jar='nowhere.jar'}]")
+        other = commands.refused("run", study, "--set", "systems=[{name='stanford', jar='/nowhere.jar'}]")
     assert problem.endswith("stanford: nowhere.jar: no such file; expected it beside the study file")
+    assert other.endswith("stanford: /nowhere.jar: no such file; expected it there, or a setting that names another")
 
 
 def test_programs_run_in_a_study_once_without_a_seed(commands: Commands, study: Path) -> None:

@@ -51,7 +51,8 @@ def _programs(plan: Plan) -> Iterator[Mistake]:
                 yield (key, i), system.missing
             elif file := _missing_file(system, folder):
                 named = [key for key, value in entry.settings.items() if _names(value, file)]
-                yield (key, i, *named[:1]), f"{name.partition('(')[0]}: {file}: no such file; {BESIDE}"
+                expected = "expected it there, or a setting that names another" if Path(file).is_absolute() else BESIDE
+                yield (key, i, *named[:1]), f"{name.partition('(')[0]}: {file}: no such file; {expected}"
             else:
                 continue
             break
