@@ -50,18 +50,17 @@ def train(arguments):
     corpus = corpus_of(arguments.train, arguments.tune)
     tagger = SequenceTagger(
         embeddings=embeddings_of(arguments, corpus),
-        tag_dictionary=corpus.make_label_dictionary(LABEL, add_unk=False),
+        tag_dictionary=corpus.make_label_dictionary(LABEL, add_unk=True),  # for labels that only tune has
         tag_type=LABEL,
         hidden_size=arguments.units,
         use_crf=True,
-        allow_unk_predictions=False,
+        allow_unk_predictions=True,
     )
     ModelTrainer(tagger, corpus).train(
         arguments.model,
         learning_rate=0.1,
         mini_batch_size=32,
         max_epochs=arguments.epochs,
-        num_workers=0,
         train_with_dev=False,
         write_weights=False,
         create_loss_file=False,
