@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from deadheat.corpus.corpus import Corpus
@@ -43,10 +44,11 @@ class System:
     commas, where `trees` stands for heads and relations, as in `upos,feats,trees`. With `trees=True` it predicts trees,
     and columns only if `column` names some. `batch_trainer` is for systems that can train many models at once.
     `most_labels` is how many labels its column may have in training, 0 for any number. `commands` are the command lines
-    that it runs: files that they name are part of its code. `files` are the settings that name a file which it reads,
-    and `encoder` is the folder or the name of a pretrained encoder that it reads: their contents are part of what
-    identifies a run. `size_of` is for systems whose defaults depend on the training part: it names them for a number of
-    words.
+    that it runs: files that they name are part of its code, as those of `code` are. `packages` are the versions of what
+    they run with, and `missing` says what has to be done before they can run. `files` are the settings that name a file
+    which it reads, and `encoder` is the folder or the name of a pretrained encoder that it reads: their contents are
+    part of what identifies a run. `size_of` is for systems whose defaults depend on the training part: it names them
+    for a number of words.
     """
 
     name: str
@@ -61,6 +63,9 @@ class System:
     files: tuple[str, ...] = ("vectors",)
     encoder: str = ""
     size_of: Callable[[int], str] | None = None
+    code: tuple[Path, ...] = ()
+    packages: Mapping[str, str] = field(default_factory=dict)
+    missing: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

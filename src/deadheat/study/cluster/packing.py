@@ -27,6 +27,7 @@ from deadheat.study.plan.entries import CorpusEntry
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import compress, decompress
 from deadheat.systems import SYSTEMS
+from deadheat.systems.recipe import is_of_recipe
 from deadheat.user_code import hash_file
 
 PREFIX = "deadheat-files-"
@@ -86,7 +87,9 @@ def _files(plan: Plan, folder: Path) -> Iterator[Path]:
 
 
 def _is_installed(file: Path) -> bool:
-    """Whether a file belongs to an installed package, which every node has to have."""
+    """Whether a file belongs to an installed package or program, which every node has to have."""
+    if is_of_recipe(file):
+        return True
     folders = {sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")}
     return any(file.is_relative_to(folder) for folder in folders if folder)
 

@@ -27,6 +27,7 @@ from deadheat.study.store.provenance import package_versions, provenance
 from deadheat.study.store.recording import predictions_folder, write_prediction
 from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS
+from deadheat.systems.recipe import is_of_recipe
 from deadheat.text import pluralize
 
 TEST = "test"
@@ -234,7 +235,8 @@ def plan_provenance(plan: Plan) -> dict[str, Any]:
         "set": list(plan.overrides),
         "labels": {name: label for name, label in plan.labels.items() if label != name},
         "code": code_hashes(plan),
-        "packages": package_versions(plan.code_files),
+        "packages": package_versions(file for file in plan.code_files if not is_of_recipe(file)),
+        "programs": plan.program_packages,
         "kept": dict(plan.kept),
     }
     return {name: value for name, value in entries.items() if value}

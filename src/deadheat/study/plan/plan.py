@@ -31,7 +31,7 @@ from deadheat.study.plan.entries import CorpusEntry, Study, SystemEntry
 from deadheat.study.plan.named_files import NamedFile, files_called, hash_files_of, named_files
 from deadheat.study.plan.study_file import read_study
 from deadheat.study.plan.toml_lines import line_of
-from deadheat.study.plan.user_code import command_files
+from deadheat.study.plan.user_code import files_of
 from deadheat.study.search.space import grid
 from deadheat.systems import SYSTEMS, System
 from deadheat.systems.system import TREES
@@ -170,9 +170,9 @@ class Plan:
         return [(entry, self.system(entry.name, settings), settings) for entry, settings in variants]
 
     def system(self, name: str, settings: Mapping[str, Any]) -> System:
-        """A system with settings; the name of one that runs commands has the hash of the files that they name."""
+        """A system with settings; the name of one that runs commands has the hash of the files that belong to them."""
         system = SYSTEMS.make(name, **settings)
-        files = command_files(system.commands, self.path.parent)
+        files = files_of(system, self.path.parent)
         code = hash_files(files) if files else digest_of(system.name)
         return replace(system, name=self._as_kept(with_digest(system.name, code)))
 
@@ -251,17 +251,25 @@ class Plan:
         """The files of users' code that cells run: modules, what they import beside them, what commands name."""
         systems = [*(system for _, system, _ in self._variants), *self.searched]
         files = [file for system in systems for file in SYSTEMS.files_of(system.name)]
-        files += [file for system in systems for file in command_files(system.commands, self.path.parent)]
+        files += [file for system in systems for file in files_of(system, self.path.parent)]
         files += [file for name in self.study.metrics for file in METRICS.files_of(name)]
         files += [file for entry in self.study.splits for file in STRATEGIES.files_of(entry.strategy)]
         files += [file for entry in self.study.corpora.values() for file in READERS.files_of(entry.format)]
         return tuple(dict.fromkeys(files))
 
     def files_of_command(self, code: str) -> tuple[Path, ...]:
-        """The files that the commands of a system name, by its name with their hash."""
+        """The files that belong to the commands of a system, by its name with their hash."""
         systems = [*(system for _, system, _ in self._variants), *self.searched]
-        commands = [command for system in systems if code_of(system.name) == code for command in system.commands]
-        return command_files(commands, self.path.parent)
+        files = [
+            file for system in systems if code_of(system.name) == code for file in files_of(system, self.path.parent)
+        ]
+        return tuple(dict.fromkeys(files))
+
+    @cached_property
+    def program_packages(self) -> dict[str, dict[str, str]]:
+        """The versions of the packages that programs of others run with, by the names of their systems."""
+        systems = [*(system for _, system, _ in self._variants), *self.searched]
+        return {base_name(system.name): dict(system.packages) for system in systems if system.packages}
 
     @property
     def searched(self) -> list[System]:
@@ -274,7 +282,9 @@ class Plan:
         return digest_of(self.system(with_digest(system, ""), {}).name) if commands else digest_of(system)
 
     def check_unchanged(self, cell: Cell) -> None:
-        """Refuse to train a cell whose corpus, code or vectors have changed."""
+        """Refuse to train a cell whose corpus, code or vectors have changed, or whose program is not here."""
+        if problem := SYSTEMS.make(cell.system).missing:
+            raise InputError(problem)
         if (digest := digest_of(cell.system)) != self.digest_of_code(cell.system):
             name = cell.system.partition("@")[0]
             raise InputError(f"code of {name} ({digest}): changed while the study was running; expected no change")

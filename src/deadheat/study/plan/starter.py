@@ -15,11 +15,13 @@ import numpy as np
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.documents import part_from_name
 from deadheat.errors import InputError
+from deadheat.registry import base_name
 from deadheat.splits import STRATEGIES
 from deadheat.splits.strategy import Material
 from deadheat.study.plan.designs import DESIGNS, SIZES, TIMES, Design, comment, quote_toml, split_problem
 from deadheat.study.plan.protocols import PROTOCOLS
 from deadheat.systems import SYSTEMS
+from deadheat.systems.recipe import RECIPES
 
 BARE_KEY = frozenset(string.ascii_letters + string.digits + "_-")  # characters of TOML keys without quotes
 HEADER = """\
@@ -36,7 +38,7 @@ GENERAL = """\
 # For several strategies, use [[splits]] instead of [splits].
 {splits}
 
-# Systems: {systems}; any other program: command.
+# Systems: {systems}; other programs: deadheat systems, command.
 # A list of values stands for each of them: epochs = [5, 10].
 [[systems]]
 name = "unigram"
@@ -112,7 +114,7 @@ def starter_study(
         **common,
         strategies=_base_names(STRATEGIES),
         splits=_split_tables(names, read),
-        systems=_base_names(name for name in SYSTEMS if not name.startswith("command.")),
+        systems=_base_names(name for name in SYSTEMS if base_name(name) not in {"command", *RECIPES}),
         column=column,
     )
 

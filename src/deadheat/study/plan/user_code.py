@@ -10,7 +10,7 @@ from deadheat.corpus.readers import READERS
 from deadheat.metrics import METRICS
 from deadheat.splits import STRATEGIES
 from deadheat.study.plan.entries import Study
-from deadheat.systems import SYSTEMS
+from deadheat.systems import SYSTEMS, System
 from deadheat.user_code import source_files
 
 SHELL = frozenset(";&|<>$`*?~\n")  # what only a shell understands
@@ -44,6 +44,15 @@ def command_files(commands: Iterable[str], folder: Path) -> tuple[Path, ...]:
             named = folder / path
             if (not path.is_absolute() or path.suffix in SCRIPTS) and _is_file(named):
                 files |= dict.fromkeys(source_files(named) if named.suffix == ".py" else [named])
+    return tuple(files)
+
+
+def files_of(system: System, folder: Path) -> tuple[Path, ...]:
+    """The files that belong to the commands of a system: those that they name, and those that it reads besides."""
+    files = dict.fromkeys(command_files(system.commands, folder))
+    for path in (folder / file for file in system.code):
+        if _is_file(path):
+            files |= dict.fromkeys(source_files(path) if path.suffix == ".py" else [path])
     return tuple(files)
 
 
