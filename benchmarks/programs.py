@@ -26,7 +26,7 @@ from deadheat.systems.recipe import ANY, RECIPES, state_of
 
 TRAIN, TUNE, TEST = 200, 100, 200  # sentences
 BUDGETS: dict[str, dict[str, Any]] = {
-    "flair": {"epochs": 5, "units": 64},
+    "flairnlp": {"epochs": 5, "units": 64},
     "opennlp": {"cutoff": 2},
     "spacy": {"epochs": 5},
     "stanza": {"steps": 20, "interval": 10},

@@ -68,7 +68,7 @@ def test_programs_are_listed_with_what_is_missing(commands: Commands) -> None:
 
 def test_a_program_is_described_with_its_settings(commands: Commands) -> None:
     shown = commands("systems", "supar").out
-    for text in ("MIT", "1.1.4", "not installed", "https://pypi.org/project/supar/", "passes over the training text"):
+    for text in ("MIT", "1.1.4", "not installed", "the Python package supar", "passes over the training text"):
         assert text in shown
     (described,) = json.loads(commands("systems", "supar", "--json").out)["systems"]
     assert described["settings"]["epochs"] == 100

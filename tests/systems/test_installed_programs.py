@@ -17,7 +17,7 @@ from deadheat.systems.recipe import ANY, RECIPES, state_of
 
 # Small budgets: that a program learns anything is enough.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "flair": {"epochs": 3, "units": 32},
+    "flairnlp": {"epochs": 3, "units": 32},
     "nltk": {"epochs": 2},
     "spacy": {"epochs": 2},
     "stanza": {"steps": 4, "interval": 2},

@@ -29,7 +29,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 TASKS = [(name, column) for name, recipe in RECIPES.items() for column in recipe.commands]
 EXPECTED = (
-    "crfsuite dep2label flair lapos machamp nlp4j nltk opennlp "
+    "crfsuite dep2label flairnlp lapos machamp nlp4j nltk opennlp "
     "spacy stanford stanza supar syntacticpointer udpipe uuparser"
 )
 
