@@ -71,7 +71,7 @@ DISTRIBUTIONS = {
 }
 
 FILE_LIMIT, FUNCTION_LIMIT, KERNEL_LIMIT = 400, 80, 160  # lines
-SOURCE_FILES_LIMIT, SOURCE_LINES_LIMIT = 400, 72_000  # of all of src; to be lowered when it shrinks
+SOURCE_FILES_LIMIT, SOURCE_LINES_LIMIT = 410, 71_500  # of all of src; to be lowered when it shrinks
 
 _parse = cache(ast.parse)
 Function = ast.FunctionDef | ast.AsyncFunctionDef

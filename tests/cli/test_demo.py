@@ -41,7 +41,7 @@ def test_what_ran_before_is_not_run_again(
     )
     assert "data sets like these" in lines[0]
     assert [line.split()[:3] for line in lines[3:6]] == [
-        ["lookahead", ">", name] for name in ("loglinear", "perceptron", "hmm")
+        ["lookahead", ">", name] for name in ("perceptron", "loglinear", "hmm")
     ]
     assert "velani, simulated parsers: Of these runs, A has the best LAS, but is not told apart from C and B." in lines
     truth = {line.split()[0]: line.split()[-1] for line in lines[-5:-2]}

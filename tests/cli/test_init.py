@@ -68,7 +68,7 @@ def test_names_that_it_lists_exist(commands: Commands, tmp_path: Path) -> None:
     for name in splits:
         assert STRATEGIES.make(name).name == f"{name}.v1"
     for name in systems:
-        assert SYSTEMS.make(name).name.startswith(f"{name}.v")
+        assert any(known.startswith(f"{name}.v") for known in SYSTEMS)
 
 
 @pytest.mark.parametrize(

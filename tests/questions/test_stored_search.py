@@ -60,7 +60,7 @@ def test_keys_are_kept_in_the_store(changed: StudyRun) -> None:
 
 def test_a_final_network_of_an_earlier_winner_is_not_of_the_search(tmp_path: Path) -> None:
     """The winner of two settings is another than that of all four."""
-    path = search_file(tmp_path, FOUR.replace("epochs = [1, 2]", "epochs = 1"))
+    path = search_file(tmp_path, FOUR.replace("epochs = [1, 2]", "epochs = 2"))
     (first,) = searched(path).result.searches
     search_file(tmp_path)
     done = searched(path)

@@ -41,7 +41,7 @@ def piped(*arguments: object, folder: Path, **environment: str) -> str:
 
 
 SCORE = ("score", "gold.conllu", f"{FOLDER}/good.conllu", "bad.conllu", "-m", "upos", "-m", "las")
-COMPARE = ("compare", "gold.conllu", f"good={FOLDER}/good.conllu", "a-bad-one=bad.conllu", "-m", "upos")
+COMPARE = ("compare", "gold.conllu", f"good={FOLDER}/good.conllu", "a-bad-one=bad.conllu", "-m", "upos", "--full")
 
 
 @pytest.mark.parametrize("arguments", [SCORE, COMPARE], ids=["score", "compare"])

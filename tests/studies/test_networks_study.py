@@ -87,7 +87,7 @@ def test_cutting_keeps_the_first_sentences_of_train_and_dev_and_all_of_test(tmp_
 
 
 def _outcome(task: Task, settings: Settings, seed: int, test: float, dev: float | None = None) -> Outcome:
-    course: Settings = {"column": task.column, "epochs": SMALL.epochs, "patience": SMALL.patience}
+    course: Settings = {"column": task.column, "size": "full", "epochs": SMALL.epochs, "patience": SMALL.patience}
     system = SYSTEMS.make("bilstm", **settings, **course).name
     metric = METRICS.make(task.metric, column=task.column).name
     right = round(WORDS * test)

@@ -284,7 +284,7 @@ def test_other_errors_of_the_device_are_not_hidden(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_system_that_trains_one_at_a_time_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^perceptron\.v1.* trains one at a time; expected .* such as bilstm\.v1$"):
+    with pytest.raises(InputError, match=r"^perceptron\.v2.* trains one at a time; expected .* such as bilstm\.v2$"):
         trained(settings={"column": "tag"}, system="perceptron")
 
 

@@ -34,6 +34,8 @@ def named_files(
 ) -> Iterator[NamedFile]:
     """The files that the entries of a table name, with the system of each entry."""
     for number, entry in enumerate(entries):
+        if number not in systems:  # one whose settings are wrong, which is told by itself
+            continue
         for setting in systems[number].files:
             files = entry.settings.get(setting, "")
             for file in files if isinstance(files, list) else [files]:
