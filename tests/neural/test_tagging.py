@@ -166,7 +166,9 @@ def exhausted() -> jax.errors.JaxRuntimeError:
     return jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Failed to allocate request for 4.0GiB")
 
 
-def test_whatever_memory_does_every_network_comes_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whatever_memory_does_every_network_comes_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     Short.sizes = []
     monkeypatch.setattr(stack, "Stack", Short)
     jobs = {at: StackJob(HyperParams(0.1), seed, 0) for at, seed in enumerate([0, 1, 2, 3, 13, 5, 13, 7])}
@@ -177,3 +179,6 @@ def test_whatever_memory_does_every_network_comes_once(monkeypatch: pytest.Monke
     assert all(math.isnan(each.score) and not each.epochs for each in failed.values())
     # All eight, four, two, of which three networks come; then one at a time, anew after each that does not fit.
     assert Short.sizes == [8, 4, 2, 1, 1, 1]
+    assert capsys.readouterr().err.splitlines() == [
+        f"note: no memory for {size} networks at once; going on with {size // 2}" for size in (8, 4, 2)
+    ]

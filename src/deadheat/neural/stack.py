@@ -7,6 +7,7 @@ each epoch those that are finished leave, and others take their slots. On a CPU 
 from __future__ import annotations
 
 import math
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -322,4 +323,6 @@ def train_all(
                 number = min(waiting)
                 failed = "the device has too little memory for one such network"
                 yield number, TrainedNetwork(waiting.pop(number), 0, 0, math.nan, {}, failed=failed)
-            size = max(1, size // 2)
+                continue
+            sys.stderr.write(f"note: no memory for {size} networks at once; going on with {size // 2}\n")
+            size //= 2
