@@ -48,11 +48,11 @@ COMMANDS = {
 def test_work_without_end_is_refused_at_once(command: str, commands: Commands) -> None:
     before = os.listdir()
     for number in HUGE:
-        start = time.perf_counter()
+        start = time.process_time()
         message = commands.refused(*COMMANDS[command], number)
         assert "; expected at most " in message
         assert "would take " in message or "would need " in message
-        assert time.perf_counter() - start < 5
+        assert time.process_time() - start < 5
     assert os.listdir() == before
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib
 import os
 import secrets
+import signal
+import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -164,6 +167,15 @@ def contents(path: Path) -> dict[str, Any]:
             "counts": [store.counts([key], part=part, metric=metric).tobytes() for key, part, metric, *_ in shapes],
             "texts": {(key, part): store.prediction(key, part) for key in sorted(done) for part in parts},
         }
+
+
+def stop(server: subprocess.Popen[bytes]) -> None:
+    """End `ray start --block`, which has a session of its own, and all that it started."""
+    server.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        server.wait(60)
+    with suppress(ProcessLookupError):
+        os.killpg(server.pid, signal.SIGKILL)
 
 
 def worker_processes() -> list[int]:

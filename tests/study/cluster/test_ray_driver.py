@@ -17,7 +17,7 @@ from deadheat.errors import InputError
 from deadheat.questions.run import run_plan
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
-from tests.study.cluster.cluster_cases import LocalCluster, cluster_study, contents, worker_processes
+from tests.study.cluster.cluster_cases import LocalCluster, cluster_study, contents, stop, worker_processes
 
 pytestmark = pytest.mark.slow
 
@@ -86,10 +86,6 @@ def test_a_study_reaches_a_cluster_from_outside(tmp_path: Path, ray_home: Path) 
                 code = process.returncode
             assert code == 0, out + err
         finally:
-            server.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                server.wait(60)
-            with suppress(ProcessLookupError):
-                os.killpg(server.pid, signal.SIGKILL)
+            stop(server)
     assert "4 cells run" in err
     assert len(stored(path)) == 4
