@@ -91,8 +91,8 @@ def test_a_shown_difference_within_the_margin_is_called_small() -> None:
 def test_a_pair_that_is_not_told_apart_says_what_the_data_could_show() -> None:
     open_ = Evidence("sentences", NOT, 0.004, -0.002, 0.01, 0.18, 900, detectable=0.0085)
     assert str(pair_sentence(Claim("A", "B", "LAS", (open_,)))).endswith(
-        "These sentences would show a difference of 0.85 points with power 80%; they show the two to be equal within "
-        "1.00."
+        "These sentences would show a difference of 0.85 points with power 80%; a difference of more than 1.00 is "
+        "ruled out."
     )
 
 

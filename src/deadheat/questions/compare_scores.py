@@ -54,7 +54,7 @@ def compare_scores(  # noqa: PLR0913 (the options of the command)
     >>> table = {"A": {"en": 90, "de": 85, "fi": 80, "ta": 60}, "B": {"en": 89, "de": 84, "fi": 78, "ta": 61}}
     >>> compare_scores(table)  # doctest: +NORMALIZE_WHITESPACE
     <Comparison: A and B are not told apart: A is ahead by 0.75 in mean score (95% CI [-1.25, +2.75], p = 0.3189).
-    These data sets would show a difference of 2.68 with power 80%; they show the two to be equal within 2.75.>
+    These data sets would show a difference of 2.68 with power 80%; a difference of more than 2.75 is ruled out.>
     """
     settings = PairwiseSettings(test or CLUSTERED_T, correction, alpha, resamples, seed, margin)
     if isinstance(scores, Mapping):

@@ -160,7 +160,7 @@ def pair_sentence(claim: Claim) -> m.Text:
     >>> unshown = Evidence("sentences", State.NOT_SHOWN, 0.004, -0.002, 0.01, 0.18, 900, detectable=0.0085)
     >>> print(pair_sentence(Claim("A", "B", "LAS", (unshown,))))  # doctest: +NORMALIZE_WHITESPACE
     A and B are not told apart: A is ahead by 0.40 points of LAS (95% CI [-0.20, +1.00], p = 0.1800). These sentences
-    would show a difference of 0.85 points with power 80%; they show the two to be equal within 1.00.
+    would show a difference of 0.85 points with power 80%; a difference of more than 1.00 is ruled out.
     >>> few = Evidence("runs", State.TOO_FEW, 0.01)
     >>> print(pair_sentence(Claim("A", "B", "LAS", (shown, few), dataset="en")))
     On en, A is better than B by 1.23 points of LAS: shown over sentences; there are too few runs to tell.
@@ -232,14 +232,14 @@ def _dead_heat(claim: Claim) -> tuple[m.Text, m.Text | None, str, str, m.Text]:
 
 
 def _precision(claim: Claim, evidence: Evidence) -> m.Text | None:
-    """What data could have shown, and within what margin they show two systems to be equal."""
+    """What data could have shown, and what they rule out."""
     if not math.isfinite(evidence.detectable):
         return None
     unit = " points" if claim.scale.is_percent else ""
     sizes = m.size_of(evidence.detectable, claim.scale), m.size_of(evidence.equal_within, claim.scale)
-    words = f" These {{}} would show a difference of {{}}{unit} with power {TARGET_POWER:.0%}; they show the two to be "
+    words = f" These {{}} would show a difference of {{}}{unit} with power {TARGET_POWER:.0%}; "
     source = evidence.source.removeprefix("these ").removesuffix(" like these")
-    return m.text(words + "equal within {}.", m.text(source), *sizes)
+    return m.text(words + "a difference of more than {} is ruled out.", m.text(source), *sizes)
 
 
 def _by_state(claim: Claim) -> list[m.Text]:
