@@ -21,7 +21,8 @@ def add_item_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("scores of items", "tables with a row per item, and logs of evaluations")
     add_arguments(group, item_columns, skip=["task"] if "dataset" in taken else [])
     if "partial" not in taken:
-        group.add_argument("--partial", action="store_true", help="accept logs of runs that did not finish")
+        partial = "accept logs of runs that did not finish, and repeats with only some of the items"
+        group.add_argument("--partial", action="store_true", help=partial)
 
 
 def item_options() -> list[str]:
