@@ -182,3 +182,27 @@ def test_logs_are_counted_by_field(tmp_path: Path) -> None:
     sums(tmp_path, "b", 0, 0, 1, 0)
     (dataset,) = count_items(read_logs(tmp_path), unit="passage_id").datasets
     assert dataset.counts["a"][0].tolist() == [[1, 2, 2], [2, 2, 2]]
+
+
+def test_a_field_of_one_task_is_the_unit_there_and_the_items_are_in_others(tmp_path: Path) -> None:
+    for model, right in (("a", (1, 0, 1, 1)), ("b", (0, 0, 1, 0))):
+        sums(tmp_path, model, *right)
+        lines = [sample(number, {"acc": value}, doc={"question": f"q{number}"}) for number, value in enumerate(right)]
+        lm_eval(tmp_path, model, "plain", lines)
+    table = read_logs(tmp_path)
+    offered = "items may belong together: --unit passage_id"
+    assert offered in count_items(table).notes
+    counted = count_items(table, unit="passage_id")
+    assert {dataset.name: (dataset.unit, dataset.units) for dataset in counted.datasets} == {
+        "plain": ("item", 4), "sums": ("passage_id", 2),
+    }  # fmt: skip
+    assert "tasks without passage_id, of which the items are the units: plain" in counted.notes
+    assert offered not in counted.notes
+
+
+def test_a_unit_that_no_item_has_is_refused(tmp_path: Path) -> None:
+    sums(tmp_path, "a", 1, 0, 1, 1)
+    lines = [sample(number, {"f1": 1.0}, doc={"question": f"q{number}"}) for number in range(4)]
+    lm_eval(tmp_path, "a", "plain", lines)
+    with pytest.raises(InputError, match=r"no passage_id of any item with f1,none; expected --unit item"):
+        count_items(read_logs(tmp_path), metric="f1", unit="passage_id")
