@@ -18,6 +18,7 @@ from deadheat.cli.options import (
     ledger_entry,
     reading,
     refuse_options,
+    say_lines,
     show,
 )
 from deadheat.errors import InputError
@@ -118,9 +119,13 @@ def compare_parser() -> argparse.ArgumentParser:
 
 
 def run_compare(arguments: argparse.Namespace) -> int:
-    result = _comparison(arguments)
-    has_failed = bool(arguments.fail_if_worse) and result.is_worse(arguments.fail_if_worse)
+    from deadheat.reporting.gate import gate_line
+
+    result, system = _comparison(arguments), arguments.fail_if_worse
+    has_failed = bool(system) and result.is_worse(system)
     show(result, as_json=arguments.json, as_markdown=arguments.markdown, full=arguments.full)
+    if system:  # apart from the Markdown before it, where both are one comment
+        say_lines([*([""] if arguments.markdown else []), gate_line(result, system)])
     return int(has_failed)
 
 
