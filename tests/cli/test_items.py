@@ -88,7 +88,10 @@ class TestGate:
         pairs = {(pair["a"], pair["b"]): pair for pair in json.loads(result.out)["pairs"]}
         assert "gate" not in result.err
         line = last_line("change")
-        drops = [f"{100 * (sum(systems[name]) - sum(systems['change'])) / 60:.2f} points" for name in ("main", "other")]
+        drops = [
+            f"{100 * (systems[name].count(1) - systems['change'].count(1)) / 60:.2f} points"
+            for name in ("main", "other")
+        ]
         both = f"change is worse than main by {drops[0]} and other by {drops[1]}"
         assert line == f"gate FAILED: {both}"
         assert last_line("change", "--json") == last_line("change", "--markdown") == line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -67,7 +68,7 @@ Systems: TypeAlias = Mapping[str, Runs | Mapping[str, Runs]] | str | Sequence[st
 
 def compare(  # noqa: PLR0913 (the options of the command)
     gold: inputs.CorpusSources | Mapping[str, inputs.CorpusSources],
-    systems: Systems,
+    systems: Systems = (),
     *,
     predicted: PredictedColumns = (),
     gold_column: GoldColumn = "",
@@ -126,6 +127,8 @@ def compare(  # noqa: PLR0913 (the options of the command)
     (95% CI [+33.33, +33.33], p = 1.9e-06).>
     """
     settings = PairwiseSettings(test, correction, alpha, resamples, seed, margin)
+    if not systems:
+        _refuse_items(gold)
     predictions = _design(gold, systems)
     columns = [predicted] if isinstance(predicted, str) else list(predicted)
     if is_about_items(predictions, [*columns, gold_column]):
@@ -167,6 +170,19 @@ def compare(  # noqa: PLR0913 (the options of the command)
     if len(counted) == 1 and counted[0].is_sealed and comparison.agreement is not None:
         notes.append(f"{comparison.dataset}: its sentences are not shown, because its labels are sealed")
     return replace(comparison, align=align, notes=tuple(dict.fromkeys(notes)), evaluations=tallies)
+
+
+def _refuse_items(gold: object) -> None:
+    """Raise if what is given without systems has scores of items, which have another function."""
+    from deadheat.items.detection import is_table
+    from deadheat.items.sources import holds_logs
+    from deadheat.tables.frames import is_frame
+
+    path = os.fspath(gold) if isinstance(gold, str | os.PathLike) else ""
+    if is_frame(gold) or (os.path.exists(path) and (is_table(path) or holds_logs(path))):
+        where, call = (path, repr(path)) if path else (f"a table ({type(gold).__name__})", "table")
+        expected = f"gold and predictions, or deadheat.compare_items({call}) for scores of items"
+        raise InputError(f"{where}: no predictions to compare; expected {expected}")
 
 
 def _design(gold: inputs.CorpusSources | Mapping[str, inputs.CorpusSources], systems: Systems) -> list[Prediction]:
