@@ -20,7 +20,14 @@ from deadheat.metrics.metric import GOLD, Values
 from deadheat.questions import inputs
 from deadheat.questions.columns import GoldColumn, PredictedColumns, split_columns
 from deadheat.questions.counting import CountedRuns, count_runs
-from deadheat.questions.designs import Prediction, by_dataset, is_about_items, match_pattern, missing_combinations
+from deadheat.questions.designs import (
+    Prediction,
+    by_dataset,
+    expand_patterns,
+    is_about_items,
+    match_pattern,
+    missing_combinations,
+)
 from deadheat.questions.joint import (
     CountedDataset,
     JointScores,
@@ -94,9 +101,10 @@ def compare(  # noqa: PLR0913 (the options of the command)
     gold
         The gold corpus; several by the names of their data sets; or a pattern such as `gold/{dataset}.conllu`.
     systems
-        Predictions by the name of their system, two systems or more: one prediction, a list with one for each run, or
-        either of these for every data set. Or patterns such as `pred/{dataset}/{system}.{run}.conllu`; or a list of
-        predictions, which say themselves what they are (`deadheat.questions.designs`).
+        Predictions by the name of their system, two systems or more: one prediction, a list with one for each run, a
+        pattern of their files such as `pred/*.conllu`, or any of these for every data set. Or patterns such as
+        `pred/{dataset}/{system}.{run}.conllu`; or a list of predictions, which say themselves what they are
+        (`deadheat.questions.designs`).
     predicted, gold_column
         Columns of column files, by name or number. Where gold is "", it is a column of the files of the predictions.
     metric
@@ -201,7 +209,7 @@ def _design(gold: inputs.CorpusSources | Mapping[str, inputs.CorpusSources], sys
         for dataset, sources in (runs if isinstance(runs, Mapping) else {"": runs}).items():
             if dataset not in golds:
                 raise NameUnknown(f"data set of {system}", dataset, list(golds))
-            for number, source in enumerate(inputs.sources_of(sources), start=1):
+            for number, source in enumerate(expand_patterns(sources, golds[dataset]), start=1):
                 predictions.append(Prediction(dataset, golds[dataset], system, str(number), source))
     order = {name: at for at, name in enumerate(golds)}
     return sorted(predictions, key=lambda prediction: order[prediction.dataset])
