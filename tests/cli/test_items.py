@@ -73,6 +73,42 @@ class TestGate:
         assert "main is better than change" in outcome.out
         assert commands("compare", table, "--fail-if-worse", "main", *options).code == 0
 
+    def test_the_last_line_says_what_came_of_the_check(self, tmp_path: Path, commands: Commands) -> None:
+        systems = {"main": right(0.85), "change": right(0.55), "other": right(0.85, seed=1)}
+        table = write_table(tmp_path / "items.csv", long_rows(systems))
+
+        def last_line(name: str, *options: object) -> str:
+            outcome = commands("compare", table, "--fail-if-worse", name, *options)
+            assert "gate" not in outcome.out
+            line = outcome.err.splitlines()[-1]
+            assert line.startswith("gate FAILED: " if outcome.code else "gate passed: ")
+            return line
+
+        result = commands("compare", table, "--json")
+        pairs = {(pair["a"], pair["b"]): pair for pair in json.loads(result.out)["pairs"]}
+        assert "gate" not in result.err
+        line = last_line("change")
+        drops = [
+            f"{100 * (systems[name].count(1) - systems['change'].count(1)) / 60:.2f} points"
+            for name in ("main", "other")
+        ]
+        both = f"change is worse than main by {drops[0]} and other by {drops[1]}"
+        assert line == f"gate FAILED: {both}"
+        assert last_line("change", "--json") == last_line("change", "--markdown") == line
+        within = last_line("change", "--margin", 90)
+        assert within == f"gate passed: {both}, which is within the margin"
+        passed = last_line("main")
+        unseen = 100 * next(pair["detectable"] for names, pair in pairs.items() if {*names} == {"main", "other"})
+        expected = f"is not shown to be worse than other (a drop of less than {unseen:.2f} points could pass unseen)"
+        assert passed == f"gate passed: main is better than change by {drops[0]}; {expected}"
+
+    def test_with_two_items_any_drop_could_pass_unseen(self, tmp_path: Path, commands: Commands) -> None:
+        table = write_table(tmp_path / "few.csv", long_rows({"main": [1, 0], "change": [0, 1]}))
+        line = commands("compare", table, "--fail-if-worse", "change").err.splitlines()[-1]
+        assert line == (
+            "gate passed: change is not shown to be worse than main (any drop could pass unseen with so few items)"
+        )
+
 
 ITEMS = {"alpha": right(0.8), "beta": right(0.5, seed=1)}
 BROKEN = {  # what is in a file, and what is wrong with it

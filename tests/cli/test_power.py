@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import deadheat
 from deadheat.testbed import built_in
+from tests.cli.item_files import inspect_log, right
 from tests.cli.running import Commands
 from tests.questions.item_worlds import ItemDesign, draw
 
@@ -43,6 +45,45 @@ def test_a_name_that_is_repeated_has_several_runs(commands: Commands, files: lis
     assert "runs 4 | alpha" in shown
 
 
+def test_a_pattern_has_several_runs(commands: Commands, files: list[str], tmp_path: Path) -> None:
+    runs = []
+    for name, path in (file.split("=") for file in files[1:]):
+        for run, other in ((1, path), (2, path.replace(f"{name}.conllu", f"{'ab'.replace(name, '')}.conllu"))):
+            copy = tmp_path / f"{name}.{run}.conllu"
+            copy.write_text(Path(other).read_text())
+            runs.append(f"{name}={copy}")
+    expected = commands("power", files[0], *runs, "--difference", 5)
+    assert "2 runs of each system" in expected.out
+    patterns = [f"{name}={tmp_path}/{name}.*.conllu" for name in "ab"]
+    assert commands("power", files[0], *patterns, "--difference", 5) == expected
+    in_python = deadheat.power(files[0], {name: f"{tmp_path}/{name}.*.conllu" for name in "ab"}, difference=5)
+    assert in_python.runs == (2, 2)
+    message = commands.refused("power", *files[:2], f"b={tmp_path}/c.*.conllu", "--difference", 5)
+    assert message.endswith("c.*.conllu: no file matches; expected at least one")
+
+
+def test_everything_that_is_missing_is_named_at_once(commands: Commands, files: list[str]) -> None:
+    shown = "--difference 0.5, the difference to show in points"
+    expected = f"no files; expected GOLD NAME=PRED NAME=PRED or scores of items, and {shown}; or --accuracies"
+    assert commands.refused("power") == f"deadheat power: {expected}"
+    expected = f"{files[0]} alone; expected GOLD NAME=PRED NAME=PRED ..., or scores of items; and {shown}"
+    assert commands.refused("power", files[0]) == f"deadheat power: {expected}"
+    message = commands.refused("power", *files[:2])
+    assert message == f"deadheat power: 1 system and no --difference; expected two, and {shown}"
+
+
+def test_a_pattern_of_logs_has_several_runs(commands: Commands, tmp_path: Path) -> None:
+    for name, rate in (("a", 0.8), ("b", 0.6)):
+        for run in (1, 2):
+            inspect_log(tmp_path / f"{name}.{run}.json", "sums", right(rate, seed=run), name)
+    runs = [f"{name}={tmp_path}/{name}.{run}.json" for name in "ab" for run in (1, 2)]
+    patterns = [f"{name}={tmp_path}/{name}.*.json" for name in "ab"]
+    for command in (("compare",), ("power", "--difference", 5)):
+        expected = commands(*command, *runs)
+        assert expected.code == 0
+        assert commands(*command, *patterns) == expected
+
+
 def test_assumed_accuracies_need_no_files(commands: Commands) -> None:
     arguments = ("power", "--size", 1000, "--accuracies", 0.95, 0.93, "--agreement", 0.96)
     result = json.loads(commands(*arguments, "--json").out)
@@ -58,7 +99,7 @@ def test_assumed_accuracies_need_no_files(commands: Commands) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "no --difference; expected the difference to show in points: --difference 0.5"),
+        ([], "no --difference; expected --difference 0.5, the difference to show in points"),
         (["--difference", "0"], "difference 0; expected points other than 0, up to 100"),
         (["--difference", "nan"], "difference nan; expected points other than 0"),
         (["--difference", "1", "--design-effect", "2"], "--design-effect with files; expected it with --accuracies"),
@@ -117,7 +158,7 @@ def test_a_table_of_items_says_what_more_items_and_more_attempts_would_buy(comma
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "no --difference; expected the difference to show in points"),
+        ([], "no --difference; expected --difference 0.5, the difference to show in points"),
         (["--difference", "5", "--attempts", "0"], "0 attempts; expected at least one"),
         (["--difference", "5", "--runs", "4"], "although the repeats are attempts; expected --attempts"),
         (["--difference", "5", "--pair", "A"], "1 system (A); expected two"),

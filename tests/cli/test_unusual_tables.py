@@ -237,3 +237,22 @@ def test_assumptions_of_a_power_analysis_beyond_all_sense_are_refused(
     assumed = ["power", "--accuracies", "0.97", "0.968", "--agreement", "0.98"]
     units = [] if "--units" in options else ["--units", "25000"]
     assert problem in commands.refused(*assumed, *units, *options)
+
+
+@pytest.mark.parametrize("indent", [1, None])
+@pytest.mark.parametrize("question", [name for name in QUESTIONS if name != "report"])
+def test_a_result_given_as_a_table_is_said_to_be_one(
+    question: str, indent: int | None, folder: Path, commands: Commands
+) -> None:
+    (folder / "scores.csv").write_text(LONG)
+    result = json.loads(commands("compare", "--scores", "scores.csv", "--json").out)
+    (folder / "result.json").write_text(json.dumps(result, indent=indent))
+    expected = "a result of compare; expected a table of scores; deadheat report reads results"
+    assert commands.refused(*QUESTIONS[question], "result.json") == f"result.json: {expected}"
+
+
+def test_a_table_may_have_columns_that_are_named_like_those_of_results(folder: Path, commands: Commands) -> None:
+    rows = [dict(zip(LONG.split()[0].split(","), line.split(","), strict=True)) for line in LONG.split()[1:]]
+    lines = [json.dumps({"kind": "x", "schema": 2, **row, "score": float(row["score"])}) for row in rows]
+    (folder / "scores.jsonl").write_text("\n".join(lines))
+    assert commands("compare", "--scores", "scores.jsonl").code == 0

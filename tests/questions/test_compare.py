@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import stats
 
@@ -14,6 +15,7 @@ from deadheat.questions.compare import compare
 from deadheat.results.verdict import State
 from deadheat.stats.paired import TESTS
 from deadheat.testbed import BUILT_IN_SYSTEMS, built_in
+from tests.cli.item_files import inspect_log
 
 
 def tagged(rows: list[str]) -> Corpus:
@@ -254,6 +256,27 @@ def test_what_cannot_be_compared_is_reported(tmp_path: Path) -> None:
         compare(file, {"a": file, "b": SYSTEMS["good"]})
     with pytest.raises(InputError, match="whole sentences"):
         compare(GOLD, SYSTEMS, metric="sentence-accuracy(column='tag')", unit="token")
+
+
+def test_scores_of_items_without_gold_name_the_function_for_them(tmp_path: Path) -> None:
+    rows = [{"item": item, "system": name, "correct": 1} for item in range(3) for name in "ab"]
+    path = tmp_path / "items.csv"
+    pl.DataFrame(rows).write_csv(path)
+    logs = tmp_path / "logs"
+    inspect_log(logs / "a.json", "sums", [1.0, 0.0], "a")
+    for table, where, call in (
+        (pl.DataFrame(rows), r"a table \(DataFrame\)", "table"),
+        (rows, r"a table \(list\)", "table"),
+        (path, r"\S+items\.csv", r"'\S+items\.csv'"),
+        (str(logs), r"\S+logs", r"'\S+logs'"),
+    ):
+        message = (
+            rf"^{where}: no predictions to compare; expected gold and predictions, or deadheat\.compare_items\({call}\)"
+        )
+        with pytest.raises(InputError, match=message):
+            compare(table)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="0 systems; expected at least two to compare"):
+        compare(read(text="a_X b_Y\n"))
 
 
 def test_pairing_makes_the_interval_of_a_constant_gain_a_point() -> None:

@@ -321,6 +321,17 @@ def test_gold_files_of_one_data_set_must_have_the_same_sentences() -> None:
         compare("", rows)
 
 
+def test_a_pattern_stands_for_the_runs_of_a_system(tmp_path: Path) -> None:
+    write(tmp_path / "gold.txt", GOLD)
+    for name, corpora in (("good", GOOD), ("fair", FAIR)):
+        for number, corpus in enumerate(corpora):
+            write(tmp_path / f"{name}.{number}.txt", corpus)
+    result = compare(tmp_path / "gold.txt", {"good": str(tmp_path / "good.*.txt"), "fair": tmp_path / "fair.?.txt"})
+    assert only_pair(result) == pytest.approx(only_pair(compare(GOLD, {"good": GOOD, "fair": FAIR})))
+    with pytest.raises(InputError, match=r"poor\.\*\.txt: no file matches; expected at least one"):
+        compare(tmp_path / "gold.txt", {"good": str(tmp_path / "poor.*.txt"), "fair": FAIR})
+
+
 def test_alpha_that_was_spent_on_earlier_looks_is_not_there_for_this_one(tmp_path: Path) -> None:
     ledger = Ledger.at(tmp_path / "ledger.jsonl")
     write(tmp_path / "my-test.txt", GOLD)

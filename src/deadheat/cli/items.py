@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from deadheat.arguments import add_arguments, arguments_of
 from deadheat.cli.options import LEDGER_OPTIONS
 from deadheat.errors import InputError
 from deadheat.items.options import ItemColumns
+
+if TYPE_CHECKING:
+    from deadheat.questions.inputs import CorpusSource
 
 
 def add_item_options(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +24,8 @@ def add_item_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("scores of items", "tables with a row per item, and logs of evaluations")
     add_arguments(group, item_columns, skip=["task"] if "dataset" in taken else [])
     if "partial" not in taken:
-        group.add_argument("--partial", action="store_true", help="accept logs of runs that did not finish")
+        partial = "accept logs of runs that did not finish, and repeats with only some of the items"
+        group.add_argument("--partial", action="store_true", help=partial)
 
 
 def item_options() -> list[str]:
@@ -80,19 +84,32 @@ def item_source(command: str, arguments: argparse.Namespace, files: Sequence[str
     predictions = named_runs(first, files[1:])
     if not (arguments.item or arguments.cluster or is_about_items(predictions)):
         return None
-    systems: dict[str, list[Any]] = {}
-    for prediction in predictions:
-        systems.setdefault(prediction.system, []).append(prediction.predicted)
+    systems = named_systems(command, first, files[1:])
     columns = {name: value for name in ("item", "cluster") if (value := getattr(arguments, name))}
     return open_predictions(first, systems, **columns)
 
 
 def named_files(command: str, arguments: Sequence[str]) -> dict[str, list[str]]:
-    """Files by the names given to them as NAME=FILE; a name that is repeated has several runs."""
+    """Files by the names given to them as NAME=FILE; a name that is repeated, or a pattern, has several runs."""
+    from deadheat.questions.designs import files_matching
+
     files: dict[str, list[str]] = {}
     for argument in arguments:
         name, equals, path = argument.partition("=")
         if not (name and equals and path):
             raise InputError(f"deadheat {command}: {argument!r}; expected NAME=FILE, such as A={argument}")
-        files.setdefault(name, []).append(path)
+        files.setdefault(name, []).extend(files_matching(path, problem=f"{argument}: no file matches"))
     return files
+
+
+def named_systems(command: str, gold: str, arguments: Sequence[str]) -> dict[str, list[CorpusSource]]:
+    """The predictions of one data set by the names given to them as NAME=FILE, also of patterns and folders."""
+    from deadheat.questions.designs import named_runs
+
+    systems: dict[str, list[CorpusSource]] = {}
+    try:
+        for prediction in named_runs(gold, arguments):
+            systems.setdefault(prediction.system, []).append(prediction.predicted)
+    except InputError as error:
+        raise InputError(f"deadheat {command}: {error}") from None
+    return systems

@@ -18,10 +18,12 @@ from deadheat.cli.options import (
     ledger_entry,
     reading,
     refuse_options,
+    say_lines,
     show,
 )
 from deadheat.errors import InputError
 from deadheat.results.base import Result
+from deadheat.text import pluralize
 
 if TYPE_CHECKING:
     from deadheat.questions.designs import Prediction
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 CORPUS_OPTIONS = (*READING_OPTIONS, *LEDGER_OPTIONS)
 GOLD = "the gold file; all files of a folder; - for standard input"
+TO_SHOW = "--difference 0.5, the difference to show in points"
 SCORE_EXAMPLES = """\
 examples:
   deadheat score gold.conllu mine.conllu theirs.conllu
@@ -118,9 +121,13 @@ def compare_parser() -> argparse.ArgumentParser:
 
 
 def run_compare(arguments: argparse.Namespace) -> int:
-    result = _comparison(arguments)
-    has_failed = bool(arguments.fail_if_worse) and result.is_worse(arguments.fail_if_worse)
+    from deadheat.reporting.gate import gate_line
+
+    result, system = _comparison(arguments), arguments.fail_if_worse
+    has_failed = bool(system) and result.is_worse(system)
     show(result, as_json=arguments.json, as_markdown=arguments.markdown, full=arguments.full)
+    if system:  # apart from the Markdown before it, where both are one comment
+        say_lines([*([""] if arguments.markdown else []), gate_line(result, system)])
     return int(has_failed)
 
 
@@ -236,7 +243,7 @@ def power_parser() -> argparse.ArgumentParser:
 
 
 def run_power(arguments: argparse.Namespace) -> int:
-    from deadheat.cli.items import item_options, item_reading, item_source, named_files
+    from deadheat.cli.items import item_options, item_reading, item_source, named_systems
     from deadheat.questions.power import power
     from deadheat.questions.power_items import power_items
 
@@ -244,23 +251,33 @@ def run_power(arguments: argparse.Namespace) -> int:
         refuse_options(arguments, power, "scores of items", power_parser())
         return show(_assumed_power(arguments), as_json=arguments.json)
     if not arguments.gold:
-        raise InputError("deadheat power: no files; expected GOLD NAME=PRED NAME=PRED, or --accuracies")
+        expected = f"GOLD NAME=PRED NAME=PRED or scores of items, and {TO_SHOW}; or --accuracies"
+        raise InputError(f"deadheat power: no files; expected {expected}")
     given = [flag for flag in ("agreement", "design_effect", "run_sd") if getattr(arguments, flag) is not None]
     if given:
         flag = given[0].replace("_", "-")
         raise InputError(
             f"deadheat power: --{flag} with files; expected it with --accuracies, since files are measured"
         )
-    if arguments.difference is None:
-        raise InputError("deadheat power: no --difference; expected the difference to show in points: --difference 0.5")
-    source = item_source("power", arguments, [arguments.gold, *arguments.systems])
+    lacks_difference = arguments.difference is None
+    try:
+        source = item_source("power", arguments, [arguments.gold, *arguments.systems])
+        systems = named_systems("power", arguments.gold, arguments.systems) if source is None else {}
+    except InputError as error:
+        if not lacks_difference:
+            raise
+        raise InputError(f"{error}; and {TO_SHOW}") from None
+    if lacks_difference and source is None and len(systems) != 2:
+        problem = f"{pluralize(len(systems), 'system')} and no --difference"
+        raise InputError(f"deadheat power: {problem}; expected two, and {TO_SHOW}")
+    if lacks_difference:
+        raise InputError(f"deadheat power: no --difference; expected {TO_SHOW}")
     if source is not None:
         refuse_options(arguments, power_items, "files of predictions", power_parser(), item_options())
         options = values_of(power_items, arguments) | item_reading(arguments)
         return show(power_items(source, ledger_entry=ledger_entry(arguments), **options), as_json=arguments.json)
     refuse_options(arguments, power, "scores of items", power_parser(), CORPUS_OPTIONS)
     options = values_of(power, arguments) | reading(arguments)
-    systems = named_files("power", arguments.systems)
     result = power(arguments.gold, systems, ledger_entry=ledger_entry(arguments), **options)
     return show(result, as_json=arguments.json)
 
@@ -309,9 +326,8 @@ def run_size(arguments: argparse.Namespace) -> int:
 
 
 def _size(arguments: argparse.Namespace) -> Result:
-    from deadheat.cli.items import item_source
-    from deadheat.questions.designs import is_pattern, match_pattern, named_runs
-    from deadheat.questions.inputs import CorpusSource
+    from deadheat.cli.items import item_source, named_systems
+    from deadheat.questions.designs import is_pattern, match_pattern
     from deadheat.questions.size import SUFFIX, size, size_of_counts, size_of_sets
     from deadheat.ranking.size_samples import SizeSettings, parse_sizes
 
@@ -342,9 +358,7 @@ def _size(arguments: argparse.Namespace) -> Result:
     refuse_options(arguments, size, "scores of items", size_parser(), [*_size_options(), *CORPUS_OPTIONS, "save"])
     if patterns:
         return size_of_sets(match_pattern(files[0], files[1:]), **options, **reading(arguments))
-    systems: dict[str, list[CorpusSource]] = {}
-    for prediction in named_runs(files[0], files[1:]):
-        systems.setdefault(prediction.system, []).append(prediction.predicted)
+    systems = named_systems("size", files[0], files[1:])
     return size(files[0], systems, save=arguments.save, **options, **reading(arguments))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -19,7 +20,14 @@ from deadheat.metrics.metric import GOLD, Values
 from deadheat.questions import inputs
 from deadheat.questions.columns import GoldColumn, PredictedColumns, split_columns
 from deadheat.questions.counting import CountedRuns, count_runs
-from deadheat.questions.designs import Prediction, by_dataset, is_about_items, match_pattern, missing_combinations
+from deadheat.questions.designs import (
+    Prediction,
+    by_dataset,
+    expand_patterns,
+    is_about_items,
+    match_pattern,
+    missing_combinations,
+)
 from deadheat.questions.joint import (
     CountedDataset,
     JointScores,
@@ -67,7 +75,7 @@ Systems: TypeAlias = Mapping[str, Runs | Mapping[str, Runs]] | str | Sequence[st
 
 def compare(  # noqa: PLR0913 (the options of the command)
     gold: inputs.CorpusSources | Mapping[str, inputs.CorpusSources],
-    systems: Systems,
+    systems: Systems = (),
     *,
     predicted: PredictedColumns = (),
     gold_column: GoldColumn = "",
@@ -93,9 +101,10 @@ def compare(  # noqa: PLR0913 (the options of the command)
     gold
         The gold corpus; several by the names of their data sets; or a pattern such as `gold/{dataset}.conllu`.
     systems
-        Predictions by the name of their system, two systems or more: one prediction, a list with one for each run, or
-        either of these for every data set. Or patterns such as `pred/{dataset}/{system}.{run}.conllu`; or a list of
-        predictions, which say themselves what they are (`deadheat.questions.designs`).
+        Predictions by the name of their system, two systems or more: one prediction, a list with one for each run, a
+        pattern of their files such as `pred/*.conllu`, or any of these for every data set. Or patterns such as
+        `pred/{dataset}/{system}.{run}.conllu`; or a list of predictions, which say themselves what they are
+        (`deadheat.questions.designs`).
     predicted, gold_column
         Columns of column files, by name or number. Where gold is "", it is a column of the files of the predictions.
     metric
@@ -126,6 +135,8 @@ def compare(  # noqa: PLR0913 (the options of the command)
     (95% CI [+33.33, +33.33], p = 1.9e-06).>
     """
     settings = PairwiseSettings(test, correction, alpha, resamples, seed, margin)
+    if not systems:
+        _refuse_items(gold)
     predictions = _design(gold, systems)
     columns = [predicted] if isinstance(predicted, str) else list(predicted)
     if is_about_items(predictions, [*columns, gold_column]):
@@ -169,6 +180,19 @@ def compare(  # noqa: PLR0913 (the options of the command)
     return replace(comparison, align=align, notes=tuple(dict.fromkeys(notes)), evaluations=tallies)
 
 
+def _refuse_items(gold: object) -> None:
+    """Raise if what is given without systems has scores of items, which have another function."""
+    from deadheat.items.detection import is_table
+    from deadheat.items.sources import holds_logs
+    from deadheat.tables.frames import is_frame
+
+    path = os.fspath(gold) if isinstance(gold, str | os.PathLike) else ""
+    if is_frame(gold) or (os.path.exists(path) and (is_table(path) or holds_logs(path))):
+        where, call = (path, repr(path)) if path else (f"a table ({type(gold).__name__})", "table")
+        expected = f"gold and predictions, or deadheat.compare_items({call}) for scores of items"
+        raise InputError(f"{where}: no predictions to compare; expected {expected}")
+
+
 def _design(gold: inputs.CorpusSources | Mapping[str, inputs.CorpusSources], systems: Systems) -> list[Prediction]:
     """Which prediction is of which system, run and data set."""
     if not isinstance(systems, Mapping):
@@ -185,7 +209,7 @@ def _design(gold: inputs.CorpusSources | Mapping[str, inputs.CorpusSources], sys
         for dataset, sources in (runs if isinstance(runs, Mapping) else {"": runs}).items():
             if dataset not in golds:
                 raise NameUnknown(f"data set of {system}", dataset, list(golds))
-            for number, source in enumerate(inputs.sources_of(sources), start=1):
+            for number, source in enumerate(expand_patterns(sources, golds[dataset]), start=1):
                 predictions.append(Prediction(dataset, golds[dataset], system, str(number), source))
     order = {name: at for at, name in enumerate(golds)}
     return sorted(predictions, key=lambda prediction: order[prediction.dataset])

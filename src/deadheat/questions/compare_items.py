@@ -61,7 +61,7 @@ def compare_items(  # noqa: PLR0913 (the options of the command)
     test, correction, alpha, margin, reference, resamples, seed, spend_alpha, ledger_entry
         As in `deadheat.compare`.
     partial
-        Accept logs of runs that did not finish.
+        Accept logs of runs that did not finish, and repeats with only some of the items.
     columns
         The columns of a table where their names do not tell: `item`, `system`, `score`, `run`, `task`, `cluster`,
         `metric_column`; and `ignore`, those that are no systems in a table with a column for every system.

@@ -18,6 +18,7 @@ from deadheat.metrics.metric import Counts
 from deadheat.questions import inputs
 from deadheat.questions.columns import check_columns
 from deadheat.questions.designs import Prediction
+from deadheat.questions.gold_files import check_same_annotation
 from deadheat.questions.joint import CountedDataset
 from deadheat.questions.score import (
     AUTO,
@@ -69,8 +70,8 @@ def count_runs(
 ) -> CountedRuns:
     """Read the predictions of one data set, and count every run over the units that all share.
 
-    Runs may have different gold files, as long as these have the same sentences: some parsers come with a gold file in
-    which columns that they do not predict are changed.
+    Runs may have different gold files, as long as these have the same sentences and are the same to the metric: some
+    parsers come with a gold file in which columns that they do not predict are changed.
     """
     if unit not in inputs.UNITS:
         raise NameUnknown("unit", unit, inputs.UNITS)
@@ -100,18 +101,21 @@ def count_runs(
     measure = METRICS.find(metric or default_metric(pairs[0]))
     for gold in golds.values():
         check_gold(gold, [measure])
-    counts = [measure.counts(pair)[:, : measure.width] for pair in pairs]
-    dataset, starts, unit_notes = _counted(predictions[0].dataset or first.name, first, unit, pairs, counts)
-    notes = dict.fromkeys(note for _, sealing in unsealed for note in sealing)
-    is_sealed = bool(notes) or any(inputs.is_sealed(ledger_entry, gold) for gold in golds.values())
-    notes |= dict.fromkeys([*unit_notes, *(note for pair in pairs for note in notes_on(pair, SENTENCE, [measure]))])
-    by_system: dict[str, list[Pair]] = {}
-    for pair in pairs:
-        by_system.setdefault(pair.predicted.name, []).append(pair)
     by_gold = tuple(
         (gold, tuple(run for run, of_run in zip(runs, gold_of_run, strict=True) if of_run is gold))
         for gold in golds.values()
     )
+    gold_notes = check_same_annotation([(gold, [run.name for run in own]) for gold, own in by_gold], measure)
+    counts = [measure.counts(pair)[:, : measure.width] for pair in pairs]
+    dataset, starts, unit_notes = _counted(predictions[0].dataset or first.name, first, unit, pairs, counts)
+    notes = dict.fromkeys(note for _, sealing in unsealed for note in sealing)
+    is_sealed = bool(notes) or any(inputs.is_sealed(ledger_entry, gold) for gold in golds.values())
+    notes |= dict.fromkeys(
+        [*unit_notes, *gold_notes, *(note for pair in pairs for note in notes_on(pair, SENTENCE, [measure]))]
+    )
+    by_system: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        by_system.setdefault(pair.predicted.name, []).append(pair)
     grouped = {name: tuple(rows) for name, rows in by_system.items()}
     return CountedRuns(dataset, measure, first, grouped, by_gold, starts, tuple(notes), is_sealed)
 

@@ -209,17 +209,34 @@ def named_runs(gold: CorpusSources, arguments: Iterable[str], *, dataset: str = 
 
 
 def _files_of(argument: str, path: str, gold: CorpusSources) -> list[str]:
-    golds = [os.fspath(source) for source in sources_of(gold) if isinstance(source, str | os.PathLike)]
-    is_folder = os.path.isdir(path) and not any(map(os.path.isdir, golds))
-    if not is_folder and (os.path.exists(path) or not glob.has_magic(path)):
+    if os.path.isdir(path) and not any(map(os.path.isdir, _paths(gold))):
+        folder = os.path.join(glob.escape(path), "*")
+        return files_matching(folder, gold, problem=f"{argument}: no prediction in the folder")
+    return files_matching(path, gold, problem=f"{argument}: no file matches")
+
+
+def expand_patterns(sources: CorpusSources, gold: CorpusSources) -> list[CorpusSource]:
+    """The runs of a system, where a path may be a pattern such as `pred/*.conllu`."""
+    runs: list[CorpusSource] = []
+    for source in sources_of(sources):
+        is_path = isinstance(source, str | os.PathLike)
+        runs += files_matching(os.fspath(source), gold) if is_path else [source]  # type: ignore[arg-type]
+    return runs
+
+
+def files_matching(path: str, gold: CorpusSources = (), *, problem: str = "") -> list[str]:
+    """The files that a pattern stands for, in the order of their names and without gold; any other path is itself."""
+    if os.path.exists(path) or not glob.has_magic(path):
         return [path]
-    wanted = os.path.join(glob.escape(path), "*") if is_folder else path
-    gold_files = set(map(os.path.realpath, golds))
-    files = [file for file in match_files(wanted) if os.path.isfile(file) and os.path.realpath(file) not in gold_files]
+    gold_files = set(map(os.path.realpath, _paths(gold)))
+    files = [file for file in match_files(path) if os.path.isfile(file) and os.path.realpath(file) not in gold_files]
     if not files:
-        problem = "no prediction in the folder" if is_folder else "no file matches"
-        raise InputError(f"{argument}: {problem}; expected at least one")
+        raise InputError(f"{problem or f'{path}: no file matches'}; expected at least one")
     return sorted(files, key=_by_number)
+
+
+def _paths(sources: CorpusSources) -> list[str]:
+    return [os.fspath(source) for source in sources_of(sources) if isinstance(source, str | os.PathLike)]
 
 
 def _with_runs(located: Iterable[tuple[str, Prediction]]) -> list[Prediction]:

@@ -74,7 +74,9 @@ ClusterColumn: TypeAlias = Annotated[
     str, Argument("column of what items belong to, such as a passage (default: by its name)", metavar="COLUMN")
 ]
 MetricColumn: TypeAlias = Annotated[str, Argument("column of metrics (default: by its name)", metavar="COLUMN")]
-Partial: TypeAlias = Annotated[bool, Argument("accept logs of runs that did not finish")]
+Partial: TypeAlias = Annotated[
+    bool, Argument("accept logs of runs that did not finish, and repeats with only some of the items")
+]
 DevColumn: TypeAlias = Annotated[str, Argument("column of development scores", metavar="COLUMN")]
 ByColumn: TypeAlias = Annotated[str, Argument("repeat for every value of this column", metavar="COLUMN")]
 Where: TypeAlias = Annotated[

@@ -48,6 +48,8 @@ def count_items(
     unit = (table.cluster or "cluster" if clusters else ITEM) if unit == AUTO else unit
     if unit not in (ITEM, "cluster"):
         _, rows, _ = select_metric(table.clustered_by(unit), metric)
+        if rows["cluster"].null_count() == len(rows):
+            raise InputError(f"{table.source}: no {unit} of any item with {chosen.name}; expected --unit {ITEM}")
     elif unit == "cluster" and not clusters:
         raise InputError(f"{table.source}: no clusters of items; expected --unit to name a column of them")
     several = rows["task"].n_unique() > 1
@@ -55,6 +57,9 @@ def count_items(
     counted = [_Task.of(task, table, chosen, unscored, pass_at).counted(unit) for task in tasks]
     datasets = tuple(dataset for dataset, _, _ in counted)
     notes += [note for _, _, more in counted for note in more]
+    alone = [dataset.name for dataset in datasets if dataset.unit != unit]
+    if alone:
+        notes.append(f"tasks without {unit}, of which the items are the units: {_listed(alone)}")
     if unit == ITEM and table.fields:
         notes.append(f"items may belong together: {' or '.join(f'--unit {name}' for name in table.fields)}")
     separate = _separate_runs(rows) if several and table.repeats == RUNS else ""
@@ -193,6 +198,8 @@ class _Task:
             raise InputError(f"{self.where}: no item with a score of every system; expected some")
         notes = self._notes_on(shared, scored_SI)
         counts = {system: values[:, kept] for system, values in self.statistics.items()}
+        if self.clusters.null_count() == len(self.clusters):  # other tasks have the column
+            unit = ITEM
         if unit != ITEM:
             counts, few = self._by_cluster(counts, kept, unit)
             notes += few

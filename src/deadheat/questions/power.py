@@ -15,7 +15,7 @@ from deadheat.corpus.reading import ReadingOptions
 from deadheat.errors import InputError
 from deadheat.questions import inputs
 from deadheat.questions.counting import CountedRuns, count_runs
-from deadheat.questions.designs import Prediction
+from deadheat.questions.designs import Prediction, expand_patterns
 from deadheat.questions.joint import JointScores
 from deadheat.questions.score import AUTO
 from deadheat.results.data import Power
@@ -62,7 +62,8 @@ def power(  # noqa: PLR0913 (the options of the command)
     Parameters
     ----------
     systems
-        The prediction of each of two systems by its name, or the predictions of its runs.
+        The prediction of each of two systems by its name, or the predictions of its runs, or a pattern of their files
+        such as `pred/*.conllu`.
     difference
         The true difference that should be shown, in points: 0.5 is half a point of LAS.
     unit
@@ -80,7 +81,7 @@ def power(  # noqa: PLR0913 (the options of the command)
     predictions = [
         Prediction("", gold, name, str(number), source)
         for name, sources in systems.items()
-        for number, source in enumerate(inputs.sources_of(sources), start=1)
+        for number, source in enumerate(expand_patterns(sources, gold), start=1)
     ]
     counted = count_runs(predictions, metric, unit=unit, align=align, ledger_entry=ledger_entry, reading=reading)
     measured = _measure(counted)

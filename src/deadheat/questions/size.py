@@ -24,7 +24,14 @@ from deadheat.files import check_size, read_content
 from deadheat.metrics import METRICS
 from deadheat.questions import inputs
 from deadheat.questions.counting import count_runs
-from deadheat.questions.designs import AnyPath, Prediction, by_dataset, missing_combinations, read_sets_table
+from deadheat.questions.designs import (
+    AnyPath,
+    Prediction,
+    by_dataset,
+    expand_patterns,
+    missing_combinations,
+    read_sets_table,
+)
 from deadheat.ranking.size_samples import ITEM, ITEM_SIZES, SIZES, CountedSet, SizeSettings, check_systems, ranked_names
 from deadheat.ranking.sizes import SetSizes, cross_curves, size_curves
 from deadheat.results.format import Scale
@@ -98,7 +105,8 @@ def size(
     Parameters
     ----------
     systems
-        The prediction of each system by its name, or the predictions of its runs.
+        The prediction of each system by its name, or the predictions of its runs, or a pattern of their files such as
+        `pred/*.conllu`.
     metric
         By default LAS for trees, else the first metric that `deadheat.score` would show.
     settings
@@ -127,7 +135,7 @@ def size(
     predictions = [
         Prediction("", gold, name, str(number), run)
         for name, runs in systems.items()
-        for number, run in enumerate(inputs.sources_of(runs), start=1)
+        for number, run in enumerate(expand_patterns(runs, gold), start=1)
     ]
     settings = settings or SizeSettings()
     check_systems([prediction.system for prediction in predictions], settings.runs)

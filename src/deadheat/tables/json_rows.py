@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from deadheat.errors import InputError
 
 Row = dict[str, Any]
 LINES, ARRAY = "one object per line", "an array of objects"
+RESULT = re.compile(
+    rb'\s*\{\s*"kind":\s*"([\w-]+)",\s*"schema":\s*\d+,\s*"version":'
+)  # how a result of Deadheat begins
 
 
 def read_rows(path: str, raw: bytes) -> tuple[list[Row], list[int]]:
     """The rows of a file and their lines; the rows of an array have no lines."""
+    if result := RESULT.match(raw.removeprefix(b"\xef\xbb\xbf")):
+        problem = f"a result of {result[1].decode()}"
+        raise InputError(f"{path}: {problem}; expected a table of scores; deadheat report reads results")
     if raw[:4096].lstrip().startswith(b"["):
         return _array(path, raw), []
     rows, lines = [], []

@@ -34,7 +34,35 @@ def test_two_logs_of_one_system_and_task_are_repeats_and_a_note_says_so(tmp_path
     table = read_logs(tmp_path)
     assert scores(table, system="a", repeat="1") == [1, 0]
     assert scores(table, system="a", repeat="2") == [0, 0]
-    assert table.notes == ("2 logs of sums by a are repeats",)
+    assert table.notes == ("2 logs of sums by a are repeats: 1/a and 2/a",)
+
+
+def test_the_note_on_repeats_names_the_files_of_one_folder(tmp_path: Path) -> None:
+    for name, grade in (("x", "C"), ("y", "I")):
+        write_zip(
+            tmp_path / f"{name}.eval",
+            inspect_members(inspect_header("m", eval_id=name), [inspect_sample("q0", {"match": grade})]),
+        )
+    assert read_logs(tmp_path).notes == ("2 logs of sums by m are repeats: x.eval and y.eval",)
+
+
+def test_repeats_of_a_part_of_the_items_are_refused_unless_asked_for(tmp_path: Path) -> None:
+    sums(tmp_path / "out", "a", 1, 0, 1, 1)
+    sums(tmp_path / "part", "a", 0, 0)
+    problem = r"part/a/samples_sums\S+: 2 items of sums by a, and 4 in \S*/out/a/samples_sums\S+; "
+    expected = "expected the same items in both: name one of the files, or pass --partial"
+    with pytest.raises(InputError, match=f"{problem}{expected}"):
+        read_logs(tmp_path)
+    table = read_logs(tmp_path, partial=True)
+    assert scores(table, repeat="2") == [0, 0]
+    assert table.notes == ("2 logs of sums by a are repeats: out/a and part/a",)
+
+
+def test_repeats_of_as_many_other_items_are_refused(tmp_path: Path) -> None:
+    for name, first in (("1", 0), ("2", 2)):
+        lm_eval(tmp_path / name, "a", "sums", [sample(first + number, {"acc": 1}) for number in range(3)])
+    with pytest.raises(InputError, match=r"3 items of sums by a, and 3 in .*1/a/\S+ \(1 in both\); expected the same"):
+        read_logs(tmp_path)
 
 
 def test_the_epochs_of_a_second_log_are_further_repeats(tmp_path: Path) -> None:
@@ -154,3 +182,27 @@ def test_logs_are_counted_by_field(tmp_path: Path) -> None:
     sums(tmp_path, "b", 0, 0, 1, 0)
     (dataset,) = count_items(read_logs(tmp_path), unit="passage_id").datasets
     assert dataset.counts["a"][0].tolist() == [[1, 2, 2], [2, 2, 2]]
+
+
+def test_a_field_of_one_task_is_the_unit_there_and_the_items_are_in_others(tmp_path: Path) -> None:
+    for model, right in (("a", (1, 0, 1, 1)), ("b", (0, 0, 1, 0))):
+        sums(tmp_path, model, *right)
+        lines = [sample(number, {"acc": value}, doc={"question": f"q{number}"}) for number, value in enumerate(right)]
+        lm_eval(tmp_path, model, "plain", lines)
+    table = read_logs(tmp_path)
+    offered = "items may belong together: --unit passage_id"
+    assert offered in count_items(table).notes
+    counted = count_items(table, unit="passage_id")
+    assert {dataset.name: (dataset.unit, dataset.units) for dataset in counted.datasets} == {
+        "plain": ("item", 4), "sums": ("passage_id", 2),
+    }  # fmt: skip
+    assert "tasks without passage_id, of which the items are the units: plain" in counted.notes
+    assert offered not in counted.notes
+
+
+def test_a_unit_that_no_item_has_is_refused(tmp_path: Path) -> None:
+    sums(tmp_path, "a", 1, 0, 1, 1)
+    lines = [sample(number, {"f1": 1.0}, doc={"question": f"q{number}"}) for number in range(4)]
+    lm_eval(tmp_path, "a", "plain", lines)
+    with pytest.raises(InputError, match=r"no passage_id of any item with f1,none; expected --unit item"):
+        count_items(read_logs(tmp_path), metric="f1", unit="passage_id")

@@ -144,9 +144,14 @@ def test_what_is_guessed_from_real_logs(logs: Path) -> None:
     assert trials["task"].unique().to_list() == ["simple_classification:num_train_trials=2"]
 
 
-def test_a_second_log_of_some_items_is_a_repeat(logs: Path) -> None:
-    table = read_logs([logs / "lm_eval" / "out", logs / "lm_eval" / "out_partial"])
+def test_a_second_log_of_some_items_is_refused_or_a_repeat(logs: Path) -> None:
+    folders = [logs / "lm_eval" / "out", logs / "lm_eval" / "out_partial"]
+    with pytest.raises(
+        InputError, match=r"out_partial.*: 30 items of passages by org__beta, and 60 in .*; expected the"
+    ):
+        read_logs(folders)
+    table = read_logs(folders, partial=True)
     again = table.frame.filter(repeat="2")
     assert again.select("task", "system").unique().rows() == [("passages", "org__beta")]
     assert again["item"].n_unique() == 30
-    assert "2 logs of passages by org__beta are repeats" in table.notes
+    assert "2 logs of passages by org__beta are repeats: out/org__beta and out_partial/org__beta" in table.notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,13 +13,14 @@ import polars as pl
 from deadheat.errors import InputError
 from deadheat.items.logs.log import CLUSTER, HASH, Log, grouping_fields, listed
 from deadheat.items.table import SCHEMA, ItemMetric, ItemTable
-from deadheat.text import pluralize
+from deadheat.text import join_names, pluralize
 
 MOST_FIELDS = 12
+SHOWN_LOGS = 4  # of those that are repeats
 
 
-def merge_logs(source: str, logs: Sequence[Log]) -> ItemTable:
-    """One table of the scores of all logs."""
+def merge_logs(source: str, logs: Sequence[Log], *, partial: bool = False) -> ItemTable:
+    """One table of the scores of all logs; `partial` accepts repeats of a part of the items."""
     named = _qualified(logs)
     original = {log.task: before.task for before, log in zip(logs, named, strict=True)}
     logs = named
@@ -29,7 +31,7 @@ def merge_logs(source: str, logs: Sequence[Log]) -> ItemTable:
     tasks_with: Counter[str] = Counter()
     declared = list(dict.fromkeys(log.cluster for log in logs if log.cluster))
     for task, members in by_task.items():
-        repeated, more = _numbered(task, members)
+        repeated, more = _numbered(task, members, partial=partial)
         numbered += repeated
         notes += more
         items = _items(task, members)
@@ -87,15 +89,17 @@ def _rows(logs: Sequence[Log]) -> pl.DataFrame:
     return pl.concat([log.scores for log in logs], how="diagonal").with_columns(tasks, systems)
 
 
-def _numbered(task: str, logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
+def _numbered(task: str, logs: Sequence[Log], *, partial: bool) -> tuple[list[Log], list[str]]:
     """The logs of one task, in which a further log of the same system and metrics has further repeats; and notes."""
     by_system: dict[str, list[Log]] = defaultdict(list)
     numbered = []
-    several: Counter[str] = Counter()
+    several: dict[str, list[str]] = {}
     for log in logs:
         before = [other for other in by_system[log.system] if other.metrics.keys() & log.metrics.keys()]
         if before:
-            several[log.system] += 1
+            if not partial:
+                _refuse_other_items(before[0], log)
+            several.setdefault(log.system, [before[0].path]).append(log.path)
             last = max(int(label) for other in before for label in other.scores["repeat"].unique())
             labels = log.scores["repeat"].unique(maintain_order=True)
             further = [str(last + number) for number in range(1, len(labels) + 1)]
@@ -104,8 +108,29 @@ def _numbered(task: str, logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
         by_system[log.system].append(log)
         numbered.append(log)
     what = f"of {task} " if task else ""
-    notes = [f"{number + 1:,} logs {what}by {system} are repeats" for system, number in several.items()]
+    notes = [
+        f"{len(paths):,} logs {what}by {system} are repeats: {_told_apart(paths)}" for system, paths in several.items()
+    ]
     return numbered, notes
+
+
+def _refuse_other_items(first: Log, log: Log) -> None:
+    """Raise if two logs of a system on a task are not of the same items, so that one is a part, or another test set."""
+    here, there = (set(one.items["item"]) for one in (log, first))
+    if here != there:
+        what = " ".join(filter(None, [log.task and f"of {log.task}", f"by {log.system}"]))
+        both = f" ({len(here & there):,} in both)" if len(here) == len(there) else ""
+        problem = f"{pluralize(len(here), 'item')} {what}, and {len(there):,} in {first.path}{both}"
+        expected = "the same items in both: name one of the files, or pass --partial"
+        raise InputError(f"{log.path}: {problem}; expected {expected}")
+
+
+def _told_apart(paths: Sequence[str]) -> str:
+    """The folders of files, or the files where folders have several, without what all paths begin with."""
+    folders = [os.path.dirname(path) or os.curdir for path in paths]
+    names = folders if len(set(folders)) == len(paths) else paths
+    start = os.path.commonpath([os.path.dirname(os.path.abspath(name)) for name in names])
+    return join_names((os.path.relpath(name, start) for name in names), SHOWN_LOGS)
 
 
 def _items(task: str, logs: Sequence[Log]) -> pl.DataFrame:

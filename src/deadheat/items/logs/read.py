@@ -41,7 +41,7 @@ def read_logs(
 ) -> ItemTable:
     """Read logs of evaluation harnesses: files, and folders with their subfolders.
 
-    Items are paired by their own identifiers. Several logs of one system and task are repeats.
+    Items are paired by their own identifiers. Several logs of one system and task are repeats, of the same items.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def read_logs(
         The names of systems by path, for those that should not be called as their logs call them. A path here need
         not be in `paths`.
     partial
-        Whether to accept logs of runs that did not finish.
+        Whether to accept logs of runs that did not finish, and repeats of a part of the items.
     """
     names = {os.fspath(path): name for path, name in (systems or {}).items()}
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
@@ -71,7 +71,7 @@ def read_logs(
         rest = iter(mine)
         logs = [next(rest) if owners[log.path] == path else log for log in logs]
     refuse_copies(logs, {file.path: os.path.getsize(file.path) for _, file, _ in files})
-    return merge_logs(join_sources(every), logs)
+    return merge_logs(join_sources(every), logs, partial=partial)
 
 
 def _find(path: str) -> list[tuple[str, LogFile, Harness]]:
