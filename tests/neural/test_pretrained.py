@@ -142,7 +142,7 @@ def test_a_word_that_only_the_file_knows_is_known_when_it_is_read(vectors: tuple
     path, _ = vectors
     split = split_of(1)
     corpus, changed = corpus_of(rows_of()), with_others("test")
-    system = SYSTEMS.make("bilstm", **{**TINY, "vectors": path, "frozen": True})
+    system = SYSTEMS.make("bilstm", **{**TINY, "size": "full", "vectors": path, "frozen": True})
     train, dev, test = (take(corpus, split.parts[part]) for part in ("train", "dev", "test"))
     model = system.train(train, dev, 0)
     expected = model.predict(test).column("tag").strings()
@@ -150,7 +150,7 @@ def test_a_word_that_only_the_file_knows_is_known_when_it_is_read(vectors: tuple
     unknown = with_others("test", dict.fromkeys(ALIKE, "nowhere"))  # of which the file knows nothing
     assert model.predict(take(unknown, split.parts["test"])).column("tag").strings() != expected
     # And so are words of parts that are labelled when many are trained.
-    settings = {**TINY, "vectors": path, "frozen": True}
+    settings = {**TINY, "size": "full", "vectors": path, "frozen": True}
     for own in (corpus, changed):
         [network] = deadheat.train_many(own, [split], [0], settings)
         assert network.predictions["test"].column("tag").strings() == expected

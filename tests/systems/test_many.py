@@ -30,18 +30,19 @@ SPLITS = [split_of(1), split_of(2)]
 SEEDS = [0, 7]
 # Numbers alone differ, so that all of them train together.
 # The first two learn, the third stays as it is, and the last breaks.
+FULL = {**TINY, "size": "full"}
 SETTINGS = [
-    TINY,
-    {**TINY, "rate": 0.02, "drop": 0.4, "clip": 0.1, "norm": 0.0, "replaced": 0.0},
-    {**TINY, "rate": 1e-9, "epochs": 9, "patience": 2},
-    {**TINY, "rate": 1e38},
+    FULL,
+    {**FULL, "rate": 0.02, "drop": 0.4, "clip": 0.1, "norm": 0.0, "replaced": 0.0},
+    {**FULL, "rate": 1e-9, "epochs": 9, "patience": 2},
+    {**FULL, "rate": 1e38},
 ]
 
 NAMES = [SYSTEMS.make("bilstm", **each).name for each in SETTINGS]
 LEARNERS = NAMES[:2]
 
 
-def trained(corpus: Corpus = CORPUS, settings: Any = TINY, **more: Any) -> list[Network]:
+def trained(corpus: Corpus = CORPUS, settings: Any = FULL, **more: Any) -> list[Network]:
     given = {"partitions": SPLITS[:1], "seeds": SEEDS[:1], **more}
     partitions, seeds = given.pop("partitions"), given.pop("seeds")
     return list(deadheat.train_many(corpus, partitions, seeds, settings, **given))

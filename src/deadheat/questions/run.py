@@ -188,7 +188,7 @@ def run_plan(  # noqa: PLR0913 - options of the command
         )
         repetitions = _check_seeds(plan, tally, open_executor, quiet=quiet)
         notes = (*result.notes, *repetition_notes(plan, repetitions))
-        result = replace(result, repeated=dict(repetitions.same), notes=notes)
+        result = replace(result, repeated=dict(sorted(repetitions.same.items())), notes=notes)
         summary = tally.summary()
         store.set_result(result)
     return StudyRun(plan, path, result, summary)

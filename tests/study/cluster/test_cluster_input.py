@@ -17,6 +17,7 @@ import pytest
 
 from deadheat.cli.main import main
 from deadheat.errors import InputError
+from deadheat.kernels.cache import cache_folder
 from deadheat.study.cluster import agent, executor, fleet
 from deadheat.study.cluster.addresses import TOKEN
 from deadheat.study.cluster.connection import _explain, connect
@@ -78,7 +79,8 @@ def test_a_wrong_token_or_port_is_one_line(ray_home: Path, tmp_path: Path) -> No
         try:
             for number in (port, client):
                 wait_for(number)
-            home = {"HOME": str(tmp_path)}  # a token may be in that of the user
+            # A token may be in the user's own; the kernels that are compiled are.
+            home = {"HOME": str(tmp_path), "DEADHEAT_CACHE": str(cache_folder())}
             for address in (f"127.0.0.1:{port}", f"ray://127.0.0.1:{client}"):
                 another = refusal(address, RAY_AUTH_TOKEN_PATH=str(tmp_path / "wrong"))
                 assert another == f"address {address}: the cluster asks for another token; {TOKEN}"
