@@ -94,9 +94,9 @@ def test_damaged_logs_are_read_or_refused(tmp_path: Path, form: str) -> None:
     refused = 0
     for _ in range(INPUTS):
         path.write_bytes(mutate(whole, rng))
-        started = time.monotonic()
+        started = time.process_time()
         refused += bool(outcome(path))
-        assert time.monotonic() - started < 20
+        assert time.process_time() - started < 20
     assert INPUTS / 10 < refused < INPUTS
 
 
