@@ -93,7 +93,7 @@ def test_one_shared_test_set_is_what_the_verdict_is_about() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SCORES)
-@pytest.mark.parametrize(("systems", "runs", "worlds"), [(2, n, 2000) for n in (3, 5, 10, 20)] + [(10, 5, 100)])
+@pytest.mark.parametrize(("systems", "runs", "worlds"), [(2, n, 1000) for n in (3, 5, 10, 20)] + [(10, 5, 100)])
 def test_equal_systems_are_rarely_shown_to_differ_in_many_worlds(
     kind: str, systems: int, runs: int, worlds: int
 ) -> None:
@@ -106,7 +106,7 @@ def test_equal_systems_are_rarely_shown_to_differ_in_many_worlds(
 @pytest.mark.parametrize("kind", SCORES)
 @pytest.mark.parametrize("runs", [3, 5, 10, 20])
 def test_of_ten_equal_systems_rarely_any_pair_is_shown_in_many_worlds(kind: str, runs: int) -> None:
-    rng, worlds = np.random.default_rng(30 + runs), 2000
+    rng, worlds = np.random.default_rng(30 + runs), 1000
     shown = sum(
         any(pair.p_corrected <= 0.05 for pair in mean_differences(list(scores), alpha=0.05, correction="holm"))
         for scores in (SCORES[kind](rng, (10, runs)) for _ in range(worlds))

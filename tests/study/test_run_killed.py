@@ -25,7 +25,7 @@ from tests.study.study_cases import NOUN, study_file
 MARK = "DEADHEAT_KILLED"
 # The first program that finds `hold` waits until it is gone; the others go on.
 HOLD = "if [ -e hold ] && mkdir held 2>/dev/null; then while [ -e hold ]; do sleep 0.05; done; rmdir held; fi\n"
-QUICK, PLENTY = 4, pytest.param(50, marks=pytest.mark.slow)
+QUICK, PLENTY = 4, pytest.param(25, marks=pytest.mark.slow)
 
 
 def killable(folder: Path, times: int = 4) -> Path:

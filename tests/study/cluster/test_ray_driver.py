@@ -67,6 +67,7 @@ def test_a_study_that_is_killed_goes_on_with_the_same_command(
     assert contents(path.with_suffix(".sqlite")) == expected
 
 
+@pytest.mark.long
 def test_a_study_reaches_a_cluster_from_outside(tmp_path: Path, ray_home: Path) -> None:
     """By an address ray://HOST:PORT: this machine is no node of the cluster, and has no files in common with it."""
     # Ray starts a server per client from port 23,000 on.
