@@ -154,21 +154,24 @@ def bilstm(settings: TaggerSettings) -> System:
     settings
         Those of all BiLSTM taggers, by name.
     """
-    column, config = settings.column, settings.config(NAME)
+    return replace(network_tagger(NAME, settings.config(NAME)), size_of=settings.size_of)
+
+
+def network_tagger(name: str, config: TaggerConfig) -> System:
+    """A network that tags as a system."""
 
     def train(train: Corpus, tune: Corpus | None, seed: int) -> Model:
-        training_labels(train, column, NAME)
-        model: Model = networks.import_training(NAME).train_one(config, train, tune, seed)
+        training_labels(train, config.column, name)
+        model: Model = networks.import_training(name).train_one(config, train, tune, seed)
         return model
 
     def train_jobs(
         corpus: Corpus, jobs: Sequence[TrainJob], on_step: OnStep | None = None
     ) -> Iterator[tuple[int, TrainResult]]:
-        training_labels(corpus, column, NAME)
-        yield from networks.import_training(NAME).train_jobs(corpus, jobs, on_step)
+        training_labels(corpus, config.column, name)
+        yield from networks.import_training(name).train_jobs(corpus, jobs, on_step)
 
-    trainer = BatchTrainer((NAME, config.family), config, train_jobs)
-    return System(NAME, train, tuned=True, batch_trainer=trainer, size_of=settings.size_of)
+    return System(name, train, tuned=True, batch_trainer=BatchTrainer((name, config.family), config, train_jobs))
 
 
 def size_of(words: int) -> str:

@@ -341,6 +341,11 @@ def _parser(name: str, settings: ParserSettings, kind: type[Shape], parser_setti
         config = settings.config(settings.shape(kind, parser_settings))
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
+    return network_parser(name, config, parser_input)
+
+
+def network_parser(name: str, config: ParserConfig, parser_input: ParserInput) -> System:
+    """A network that parses as a system."""
 
     def train(train: Corpus, tune: Corpus | None, seed: int) -> Model:
         train_one = networks.import_training(name).train_one

@@ -6,20 +6,18 @@ trains on them, in stacks. With `finetune`, encoder and head are trained togethe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from deadheat.corpus.corpus import Corpus
 from deadheat.encoders.source import EncoderFeatures
 from deadheat.errors import InputError
 from deadheat.finetuning.config import FinetuningConfig
 from deadheat.neural import config as networks
-from deadheat.neural.config import BatchTrainer, OnStep, TrainJob, TrainResult
+from deadheat.systems.bilstm import network_tagger
 from deadheat.systems.finetuned import finetuned
-from deadheat.systems.parsers import ParserInput
-from deadheat.systems.system import SYSTEMS, Model, System, check_at_least, training_labels
+from deadheat.systems.parsers import ParserInput, network_parser
+from deadheat.systems.system import SYSTEMS, System, check_at_least
 
 TAGGER, PARSER = "transformer.v1", "transformer-parser.v1"
 NO_LAYERS = "none"
@@ -183,20 +181,7 @@ def transformer(
         )  # fmt: skip
     except InputError as error:
         raise InputError(f"{TAGGER}: {error}") from error
-
-    def train(train: Corpus, tune: Corpus | None, seed: int) -> Model:
-        training_labels(train, column, TAGGER)
-        model: Model = networks.import_training(TAGGER).train_one(config, train, tune, seed)
-        return model
-
-    def train_jobs(
-        corpus: Corpus, jobs: Sequence[TrainJob], on_step: OnStep | None = None
-    ) -> Iterator[tuple[int, TrainResult]]:
-        training_labels(corpus, column, TAGGER)
-        yield from networks.import_training(TAGGER).train_jobs(corpus, jobs, on_step)
-
-    trainer = BatchTrainer((TAGGER, config.family), config, train_jobs)
-    return System(TAGGER, train, tuned=True, batch_trainer=trainer, encoder=settings.encoder)
+    return replace(network_tagger(TAGGER, config), encoder=settings.encoder)
 
 
 @SYSTEMS.add(PARSER, shared=EncoderSettings)
@@ -242,16 +227,4 @@ def transformer_parser(  # noqa: PLR0913 (a parser's settings beside those of en
         config = networks.ParserConfig(tags=parser_input.column, shape=shape, **settings.network(PARSER))
     except InputError as error:
         raise InputError(f"{PARSER}: {error}") from error
-
-    def train(train: Corpus, tune: Corpus | None, seed: int) -> Model:
-        train_one = networks.import_training(PARSER).train_one
-        return parser_input.train(PARSER, train, tune, lambda *corpora: train_one(config, *corpora, seed))
-
-    def train_jobs(
-        corpus: Corpus, jobs: Sequence[TrainJob], on_step: OnStep | None = None
-    ) -> Iterator[tuple[int, TrainResult]]:
-        learn = partial(networks.import_training(PARSER).train_jobs, on_step=on_step)
-        yield from parser_input.train_jobs(PARSER, corpus, jobs, learn)
-
-    trainer = BatchTrainer((PARSER, config.group, parser_input), config, train_jobs)
-    return System(PARSER, train, tuned=True, trees=True, batch_trainer=trainer, encoder=settings.encoder)
+    return replace(network_parser(PARSER, config, parser_input), encoder=settings.encoder)
