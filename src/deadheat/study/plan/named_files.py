@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,12 +33,10 @@ class NamedFile(NamedTuple):
 def named_files(
     table: str, entries: Sequence[SystemEntry | SearchEntry], systems: Mapping[int, System]
 ) -> Iterator[NamedFile]:
-    """The files that the entries of a table name, with the system of each entry."""
-    for number, entry in enumerate(entries):
-        if number not in systems:  # one whose settings are wrong, which is told by itself
-            continue
-        for setting in systems[number].files:
-            files = entry.settings.get(setting, "")
+    """The files that the entries of a table name; `systems` has the first entry of each system."""
+    for number, system in sorted(systems.items(), key=itemgetter(0)):
+        for setting in system.files:
+            files = entries[number].settings.get(setting, "")
             for file in files if isinstance(files, list) else [files]:
                 if file:
                     yield NamedFile(table, number, setting, str(file))
