@@ -26,6 +26,7 @@ from deadheat.systems.system import RANDOMNESS, SYSTEMS, TREES, Model, System
 
 FOLDER = Path(__file__).parent / "recipes"
 ANY = "any"  # instead of a column: the program predicts whatever column it is given
+OF_SCRIPTS = "text_files.py"  # what scripts import
 OF_RECIPES = ("python", "bin", "script", "column")  # placeholders that are filled in here, besides the settings
 OF_COMMAND: Mapping[str, Any] = {"reads": "", "threads": 1, "limit": 0}  # settings that all recipes have besides
 OF_COMMAND_EXPLAINED = {
@@ -100,6 +101,11 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [name for text in (*lines, *values) for name in _PLACEHOLDER.findall(text)]
 
     @property
+    def scripts(self) -> tuple[str, ...]:
+        """The files of ours that it runs."""
+        return (self.script, OF_SCRIPTS) if self.script else ()
+
+    @property
     def full_name(self) -> str:
         return f"{self.name}.v{self.version}"
 
@@ -171,7 +177,7 @@ def system_of(recipe: Recipe, **settings: Any) -> System:
         environment={**defaults, **commands.environment}, randomness=recipe.seed, **settings,
     )  # fmt: skip
     named = [Path(str(values[name]), item.contains) for name, item in recipe.settings.items() if item.is_path]
-    files = [FOLDER / f"{recipe.name}.toml", *([FOLDER / recipe.script] if recipe.script else []), *named]
+    files = [FOLDER / f"{recipe.name}.toml", *(FOLDER / name for name in recipe.scripts), *named]
     problem = recipe.missing
     return replace(
         system, train=partial(_refuse, problem) if problem else system.train, missing=problem,

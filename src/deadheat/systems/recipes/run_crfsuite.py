@@ -1,9 +1,8 @@
 """A tagger with python-crfsuite: a linear-chain CRF on words, affixes, shapes and neighbours, trained by L-BFGS."""
 
-import argparse
 import re
 
-from text_files import read_columns, write_columns
+from text_files import read_columns, run, write_columns
 
 
 def shape(word):
@@ -49,21 +48,14 @@ def predict(arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    commands = parser.add_subparsers(required=True)
-    command = commands.add_parser("train")
-    command.set_defaults(run=train)
-    command.add_argument("train")
-    command.add_argument("model")
-    command.add_argument("--iterations", type=int, required=True)
-    command.add_argument("--c1", type=float, required=True)
-    command.add_argument("--c2", type=float, required=True)
-    command = commands.add_parser("predict")
-    command.set_defaults(run=predict)
-    for name in ("model", "input", "output"):
-        command.add_argument(name)
-    arguments = parser.parse_args()
-    arguments.run(arguments)
+    training = {
+        "train": {},
+        "model": {},
+        "--iterations": {"type": int, "required": True},
+        "--c1": {"type": float, "required": True},
+        "--c2": {"type": float, "required": True},
+    }
+    run(__doc__, train, predict, training)
 
 
 if __name__ == "__main__":

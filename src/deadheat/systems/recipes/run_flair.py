@@ -1,9 +1,8 @@
 """A tagger with Flair: a BiLSTM-CRF on trained embeddings of words and characters, or on a transformer."""
 
-import argparse
 import os
 
-from text_files import read_columns, write_columns
+from text_files import read_columns, run, write_columns
 
 FORM, LABEL = "text", "label"
 
@@ -83,22 +82,16 @@ def predict(arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    commands = parser.add_subparsers(required=True)
-    command = commands.add_parser("train")
-    command.set_defaults(run=train)
-    for name in ("train", "tune", "model"):
-        command.add_argument(name)
-    command.add_argument("--units", type=int, required=True)
-    command.add_argument("--epochs", type=int, required=True)
-    command.add_argument("--transformer", default="")
-    command.add_argument("--seed", type=int, required=True)
-    command = commands.add_parser("predict")
-    command.set_defaults(run=predict)
-    for name in ("model", "input", "output"):
-        command.add_argument(name)
-    arguments = parser.parse_args()
-    arguments.run(arguments)
+    training = {
+        "train": {},
+        "tune": {},
+        "model": {},
+        "--units": {"type": int, "required": True},
+        "--epochs": {"type": int, "required": True},
+        "--transformer": {"default": ""},
+        "--seed": {"type": int, "required": True},
+    }
+    run(__doc__, train, predict, training)
 
 
 if __name__ == "__main__":

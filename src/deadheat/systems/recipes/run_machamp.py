@@ -3,7 +3,6 @@
 It trains on one task, the column or the trees that are asked for, with any encoder of the Hugging Face library.
 """
 
-import argparse
 import glob
 import json
 import os
@@ -11,6 +10,8 @@ import re
 import shutil
 import subprocess
 import sys
+
+from text_files import run
 
 COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "trees": 6}  # from 0, of CoNLL-U
 COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*')  # strings may have slashes, too
@@ -60,25 +61,17 @@ def predict(arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    commands = parser.add_subparsers(required=True)
-    command = commands.add_parser("train")
-    command.set_defaults(run=train)
-    for name in ("train", "tune", "model"):
-        command.add_argument(name)
-    command.add_argument("--predicts", choices=sorted(COLUMNS), required=True)
-    command.add_argument("--encoder", required=True)
-    command.add_argument("--epochs", type=int, required=True)
-    command.add_argument("--seed", required=True)
-    second = commands.add_parser("predict")
-    second.set_defaults(run=predict)
-    for name in ("model", "input", "output"):
-        second.add_argument(name)
-    for either in (command, second):
-        for name in ("repository", "folder", "device"):
-            either.add_argument(f"--{name}", required=True)
-    arguments = parser.parse_args()
-    arguments.run(arguments)
+    training = {
+        "train": {},
+        "tune": {},
+        "model": {},
+        "--predicts": {"choices": sorted(COLUMNS), "required": True},
+        "--encoder": {"required": True},
+        "--epochs": {"type": int, "required": True},
+        "--seed": {"required": True},
+    }
+    both = {name: {"required": True} for name in ("--repository", "--folder", "--device")}
+    run(__doc__, train, predict, training, both)
 
 
 if __name__ == "__main__":

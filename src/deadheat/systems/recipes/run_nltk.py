@@ -1,10 +1,9 @@
 """A tagger with NLTK: its averaged perceptron, trained on the user's text."""
 
-import argparse
 import json
 import random
 
-from text_files import read_columns, write_columns
+from text_files import read_columns, run, write_columns
 
 
 def train(arguments):
@@ -31,20 +30,13 @@ def predict(arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    commands = parser.add_subparsers(required=True)
-    command = commands.add_parser("train")
-    command.set_defaults(run=train)
-    command.add_argument("train")
-    command.add_argument("model")
-    command.add_argument("--epochs", type=int, required=True)
-    command.add_argument("--seed", type=int, required=True)
-    command = commands.add_parser("predict")
-    command.set_defaults(run=predict)
-    for name in ("model", "input", "output"):
-        command.add_argument(name)
-    arguments = parser.parse_args()
-    arguments.run(arguments)
+    training = {
+        "train": {},
+        "model": {},
+        "--epochs": {"type": int, "required": True},
+        "--seed": {"type": int, "required": True},
+    }
+    run(__doc__, train, predict, training)
 
 
 if __name__ == "__main__":

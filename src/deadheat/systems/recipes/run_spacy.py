@@ -3,10 +3,9 @@
 After every epoch the model is scored on tune, and the best one is kept.
 """
 
-import argparse
 import random
 
-from text_files import read_columns, read_conllu, write_columns, write_conllu
+from text_files import read_columns, read_conllu, run, write_columns, write_conllu
 
 BATCH, DROPOUT = 32, 0.1  # sentences; share of units
 
@@ -92,23 +91,16 @@ def predict(arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    commands = parser.add_subparsers(required=True)
-    command = commands.add_parser("train")
-    command.set_defaults(run=train)
-    for name in ("train", "tune", "model"):
-        command.add_argument(name)
-    command.add_argument("--predicts", required=True)
-    command.add_argument("--language", required=True)
-    command.add_argument("--epochs", type=int, required=True)
-    command.add_argument("--seed", type=int, required=True)
-    command = commands.add_parser("predict")
-    command.set_defaults(run=predict)
-    for name in ("model", "input", "output"):
-        command.add_argument(name)
-    command.add_argument("--predicts", required=True)
-    arguments = parser.parse_args()
-    arguments.run(arguments)
+    training = {
+        "train": {},
+        "tune": {},
+        "model": {},
+        "--language": {"required": True},
+        "--epochs": {"type": int, "required": True},
+        "--seed": {"type": int, "required": True},
+    }
+    both = {"--predicts": {"required": True}}
+    run(__doc__, train, predict, training, both)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """UDPipe 1 by its Python package: its tagger or its parser alone, trained without a tokenizer."""
 
-import argparse
 import sys
+
+from text_files import run
 
 NO = "none"  # leaves out a part of the pipeline
 
@@ -59,24 +60,16 @@ def predict(arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    commands = parser.add_subparsers(required=True)
-    command = commands.add_parser("train")
-    command.set_defaults(run=train)
-    command.add_argument("train")
-    command.add_argument("model")
-    command.add_argument("--predicts", choices=("upos", "trees"), required=True)
-    command.add_argument("--tune", default="")
-    command.add_argument("--epochs", type=int, required=True)
-    command.add_argument("--run-number", type=int, required=True)
-    command.add_argument("--options", default="")
-    command = commands.add_parser("predict")
-    command.set_defaults(run=predict)
-    for name in ("model", "input", "output"):
-        command.add_argument(name)
-    command.add_argument("--predicts", choices=("upos", "trees"), required=True)
-    arguments = parser.parse_args()
-    arguments.run(arguments)
+    training = {
+        "train": {},
+        "model": {},
+        "--tune": {"default": ""},
+        "--epochs": {"type": int, "required": True},
+        "--run-number": {"type": int, "required": True},
+        "--options": {"default": ""},
+    }
+    both = {"--predicts": {"choices": ("upos", "trees"), "required": True}}
+    run(__doc__, train, predict, training, both)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,20 @@
-"""Files between Deadheat and a script: words with labels, one per line, and CoNLL-U with nothing but words."""
+"""What scripts share: their command line, and the files between Deadheat and them, of words with labels or CoNLL-U."""
+
+import argparse
+
+
+def run(description, train, predict, training, both=None):
+    """Call one of two functions with the arguments of its command: those of training, and those that both take."""
+    parser = argparse.ArgumentParser(description=description)
+    commands = parser.add_subparsers(required=True)
+    predicting = {name: {} for name in ("model", "input", "output")}
+    for function, own in ((train, training), (predict, predicting)):
+        command = commands.add_parser(function.__name__)
+        command.set_defaults(run=function)
+        for name, options in {**own, **(both or {})}.items():
+            command.add_argument(name, **options)
+    arguments = parser.parse_args()
+    arguments.run(arguments)
 
 
 def read_columns(path):
